@@ -1,0 +1,28 @@
+"""The compiled core: picks the best instruction set of this processor when it is imported.
+
+`kernels` is one of `_kernels_baseline`, `_kernels_avx2`, `_kernels_avx512`; all three hold the same functions.
+The environment variable ``DUALFREE_ISA`` overrides the choice, which is how the tests reach every one of them.
+"""
+
+import importlib
+import os
+from typing import Any
+
+from dualfree._native import _processor
+
+SUPPORTED: list[str] = _processor.supported()
+
+
+def _choose() -> str:
+    wanted = os.environ.get("DUALFREE_ISA")
+    if wanted is None:
+        return SUPPORTED[-1]
+    if wanted not in SUPPORTED:
+        raise ImportError(
+            f"DUALFREE_ISA is {wanted!r}, but this processor runs only: {', '.join(SUPPORTED)}."
+        )
+    return wanted
+
+
+ISA: str = _choose()
+kernels: Any = importlib.import_module(f"dualfree._native._kernels_{ISA}")
