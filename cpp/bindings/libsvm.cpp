@@ -1,3 +1,3 @@
 #include "bindings/module.hpp"
 
-void bind_libsvm(nb::module_&) {}
+void bind_libsvm(nanobind::module_&) {}

@@ -3,5 +3,11 @@
 
 NB_MODULE(DUALFREE_MODULE, module) {
     module.attr("level") = DUALFREE_LEVEL;
+    bind_checks(module);
+    bind_dfsdca(module);
+    bind_draws(module);
+    bind_eso(module);
     bind_libsvm(module);
+    bind_losses(module);
+    bind_passes(module);
 }

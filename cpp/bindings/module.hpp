@@ -1,6 +1,10 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
-namespace nb = nanobind;
-
-void bind_libsvm(nb::module_& module);
+void bind_checks(nanobind::module_& module);
+void bind_dfsdca(nanobind::module_& module);
+void bind_draws(nanobind::module_& module);
+void bind_eso(nanobind::module_& module);
+void bind_libsvm(nanobind::module_& module);
+void bind_losses(nanobind::module_& module);
+void bind_passes(nanobind::module_& module);

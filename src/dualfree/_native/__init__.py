@@ -8,9 +8,7 @@ import importlib
 import os
 from typing import Any
 
-from dualfree._native import _processor
-
-SUPPORTED: list[str] = _processor.supported()
+SUPPORTED: list[str] = importlib.import_module("dualfree._native._processor").supported()
 
 
 def _choose() -> str:
@@ -18,9 +16,7 @@ def _choose() -> str:
     if wanted is None:
         return SUPPORTED[-1]
     if wanted not in SUPPORTED:
-        raise ImportError(
-            f"DUALFREE_ISA is {wanted!r}, but this processor runs only: {', '.join(SUPPORTED)}."
-        )
+        raise ImportError(f"DUALFREE_ISA is {wanted!r}, but this processor runs only: {', '.join(SUPPORTED)}.")
     return wanted
 
 

@@ -1,0 +1,94 @@
+// From Python's arrays to the views that kernels take, and back. Nothing is copied on the way in.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "losses.hpp"
+#include "rows.hpp"
+
+namespace nb = nanobind;
+
+namespace dualfree {
+
+template <class T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+template <class T>
+const T* data_or_null(const std::optional<In<T>>& array) {
+    return array ? array->data() : nullptr;
+}
+
+// Hands a vector's memory to NumPy.
+template <class T>
+Array<T> to_array(std::vector<T>&& values) {
+    auto* owned = new std::vector<T>(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Array<T>(owned->data(), {owned->size()}, owner);
+}
+
+// (values, columns, start, d) for CSR, (X,) for dense: what examples.py hands over.
+template <class Value, class Index>
+bool try_csr(const nb::tuple& t, Rows& rows) {
+    In<Value> values;
+    In<Index> columns, start;
+    if (!nb::try_cast(t[0], values, false) || !nb::try_cast(t[1], columns, false) ||
+        !nb::try_cast(t[2], start, false))
+        return false;
+    rows = CsrRows<Value, Index>{values.data(), columns.data(), start.data(), Size(start.size()) - 1,
+                                 nb::cast<Size>(t[3])};
+    return true;
+}
+
+template <class Value>
+bool try_dense(const nb::tuple& t, Rows& rows) {
+    nb::ndarray<const Value, nb::ndim<2>, nb::device::cpu> x;
+    if (!nb::try_cast(t[0], x, false)) return false;
+    rows = DenseRows<Value>{x.data(), Size(x.shape(0)), Size(x.shape(1)), x.stride(0), x.stride(1)};
+    return true;
+}
+
+inline Rows rows_from(const nb::tuple& t) {
+    Rows rows;
+    if (t.size() == 4 ? try_csr<double, std::int32_t>(t, rows) || try_csr<double, std::int64_t>(t, rows) ||
+                            try_csr<float, std::int32_t>(t, rows) || try_csr<float, std::int64_t>(t, rows)
+                      : try_dense<double>(t, rows) || try_dense<float>(t, rows))
+        return rows;
+    throw nb::type_error("rows: expected (values, columns, start, d) or (X,) of float32 or float64");
+}
+
+// ("logistic", y, weight or None) or ("huber", y, weight, delta) or
+// ("compiled", y, weight, (value, derivative)), each function (address, user_data address, takes_data)
+inline Compiled::Function function_from(nb::handle h) {
+    const auto t = nb::cast<nb::tuple>(h);
+    return {reinterpret_cast<void*>(nb::cast<std::uintptr_t>(t[0])),
+            reinterpret_cast<void*>(nb::cast<std::uintptr_t>(t[1])), nb::cast<bool>(t[2])};
+}
+
+inline AnyLoss loss_from(const nb::tuple& t) {
+    const std::string_view kind = nb::cast<nb::str>(t[0]).c_str();
+    const double* y = nb::cast<In<double>>(t[1], false).data();
+    const double* weight = t[2].is_none() ? nullptr : nb::cast<In<double>>(t[2], false).data();
+    if (kind == "logistic") return Losses<Logistic>{{}, y, weight};
+    if (kind == "squared") return Losses<Squared>{{}, y, weight};
+    if (kind == "squared-hinge") return Losses<SquaredHinge>{{}, y, weight};
+    if (kind == "smoothed-hinge") return Losses<SmoothedHinge>{{nb::cast<double>(t[3])}, y, weight};
+    if (kind == "huber") return Losses<Huber>{{nb::cast<double>(t[3])}, y, weight};
+    if (kind == "compiled") {
+        const auto pair = nb::cast<nb::tuple>(t[3]);
+        return Losses<Compiled>{{function_from(pair[0]), function_from(pair[1])}, y, weight};
+    }
+    throw nb::value_error("loss: unknown kind");
+}
+
+}  // namespace dualfree

@@ -1,0 +1,67 @@
+#include "kernels/passes.hpp"
+
+#include "bindings/arrays.hpp"
+#include "bindings/module.hpp"
+
+using namespace dualfree;
+
+static double bound_loss_and_gradient(nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> w,
+                                      Out<double> gradient) {
+    const Rows rows = rows_from(rows_tuple);
+    const AnyLoss loss = loss_from(loss_tuple);
+    nb::gil_scoped_release release;
+    return std::visit(
+        [&](const auto& r, const auto& l) { return loss_and_gradient(r, l, w.data(), gradient.data()); }, rows,
+        loss);
+}
+
+static std::pair<double, double> bound_certify(nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> w,
+                                               In<double> alpha, Out<double> gradient, Out<double> combination) {
+    const Rows rows = rows_from(rows_tuple);
+    const AnyLoss loss = loss_from(loss_tuple);
+    nb::gil_scoped_release release;
+    const Certified c = std::visit(
+        [&](const auto& r, const auto& l) {
+            return certify(r, l, w.data(), alpha.data(), gradient.data(), combination.data());
+        },
+        rows, loss);
+    return {c.loss, c.fenchel};
+}
+
+static void bound_margins(nb::tuple rows_tuple, In<double> w, Out<double> out, std::optional<In<Size>> indices) {
+    const Rows rows = rows_from(rows_tuple);
+    nb::gil_scoped_release release;
+    std::visit(
+        [&](const auto& r) {
+            if (indices)
+                margins_of(r, indices->data(), Size(indices->size()), w.data(), out.data());
+            else
+                margins(r, w.data(), out.data());
+        },
+        rows);
+}
+
+static void bound_combine(nb::tuple rows_tuple, In<double> coefficients, Out<double> out,
+                          std::optional<In<Size>> indices) {
+    const Rows rows = rows_from(rows_tuple);
+    nb::gil_scoped_release release;
+    std::visit(
+        [&](const auto& r) {
+            if (indices)
+                combine_of(r, indices->data(), Size(indices->size()), coefficients.data(), out.data());
+            else
+                combine(r, coefficients.data(), out.data());
+        },
+        rows);
+}
+
+void bind_passes(nb::module_& module) {
+    module.def("loss_and_gradient", &bound_loss_and_gradient, nb::arg("rows"), nb::arg("loss"), nb::arg("w"),
+               nb::arg("gradient").noconvert());
+    module.def("certify", &bound_certify, nb::arg("rows"), nb::arg("loss"), nb::arg("w"), nb::arg("alpha"),
+               nb::arg("gradient").noconvert(), nb::arg("combination").noconvert());
+    module.def("margins", &bound_margins, nb::arg("rows"), nb::arg("w"), nb::arg("out").noconvert(),
+               nb::arg("indices") = nb::none());
+    module.def("combine", &bound_combine, nb::arg("rows"), nb::arg("coefficients"), nb::arg("out").noconvert(),
+               nb::arg("indices") = nb::none());
+}

@@ -1,0 +1,169 @@
+// Losses, one struct each: value f(z, y), derivative f'(z, y), the conjugate f*(-a), the nearest point of
+// the conjugate's domain, and the implicit step, the root a+ of
+//     a+ = -f'(z + c (a+ - a), y),   c = v_i / (lambda n) >= 0,
+// which maximises the ESO lower bound of the dual without naming the dual. Labels of the classification
+// losses are -1 or +1, so y * y = 1 and everything is a function of the margin t = y z and of s = y a.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <variant>
+
+#include "roots.hpp"
+#include "rows.hpp"
+
+namespace dualfree {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// f = log(1 + exp(-t))
+struct Logistic {
+    static double sigmoid(double x) {  // 1 / (1 + exp(-x)), without overflow for any x
+        const double e = std::exp(-std::fabs(x));
+        return x >= 0 ? 1 / (1 + e) : e / (1 + e);
+    }
+    double value(double z, double y) const {
+        const double t = y * z;
+        return std::fmax(-t, 0.0) + std::log1p(std::exp(-std::fabs(t)));
+    }
+    double derivative(double z, double y) const { return -y * sigmoid(-y * z); }
+    double project(double a, double y) const { return y * std::clamp(y * a, 0.0, 1.0); }
+    double conjugate(double a, double y) const {  // f*(-a) = s log s + (1-s) log(1-s) on [0, 1]
+        const double s = y * a;
+        if (!(s >= 0 && s <= 1)) return infinity;
+        return (s > 0 ? s * std::log(s) : 0) + (s < 1 ? (1 - s) * std::log1p(-s) : 0);
+    }
+    double implicit(double z, double a, double c, double y) const {
+        const double t = y * z, s = y * a;
+        const double target = sigmoid(-t);
+        return y * newton_in_bracket(s, target, [&](double x) {
+                   const double p = sigmoid(-(t + c * (x - s)));
+                   return Residual{x - p, 1 + c * p * (1 - p)};
+               });
+    }
+};
+
+// f = (z - y)^2 / 2
+struct Squared {
+    double value(double z, double y) const { return 0.5 * (z - y) * (z - y); }
+    double derivative(double z, double y) const { return z - y; }
+    double project(double a, double) const { return a; }
+    double conjugate(double a, double y) const { return a * (0.5 * a - y); }
+    double implicit(double z, double a, double c, double y) const { return (y - z + c * a) / (1 + c); }
+};
+
+// f = max(0, 1 - t)^2
+struct SquaredHinge {
+    double value(double z, double y) const {
+        const double r = std::fmax(0.0, 1 - y * z);
+        return r * r;
+    }
+    double derivative(double z, double y) const { return -2 * y * std::fmax(0.0, 1 - y * z); }
+    double project(double a, double y) const { return y * std::fmax(0.0, y * a); }
+    double conjugate(double a, double y) const {
+        const double s = y * a;
+        return s >= 0 ? s * (0.25 * s - 1) : infinity;
+    }
+    double implicit(double z, double a, double c, double y) const {
+        return y * std::fmax(0.0, 2 * (1 - y * z + c * y * a) / (1 + 2 * c));
+    }
+};
+
+// f = 0 for t >= 1, 1 - t - gamma/2 for t <= 1 - gamma, (1 - t)^2 / (2 gamma) between
+struct SmoothedHinge {
+    double gamma;
+    double value(double z, double y) const {
+        const double r = 1 - y * z;
+        if (r <= 0) return 0;
+        return r >= gamma ? r - 0.5 * gamma : 0.5 * r * r / gamma;
+    }
+    double derivative(double z, double y) const {
+        return -y * std::clamp((1 - y * z) / gamma, 0.0, 1.0);
+    }
+    double project(double a, double y) const { return y * std::clamp(y * a, 0.0, 1.0); }
+    double conjugate(double a, double y) const {
+        const double s = y * a;
+        return s >= 0 && s <= 1 ? s * (0.5 * gamma * s - 1) : infinity;
+    }
+    double implicit(double z, double a, double c, double y) const {
+        return y * std::clamp((1 - y * z + c * y * a) / (gamma + c), 0.0, 1.0);
+    }
+};
+
+// f = r^2 / 2 for |r| <= delta, delta |r| - delta^2 / 2 beyond, r = z - y
+struct Huber {
+    double delta;
+    double value(double z, double y) const {
+        const double r = std::fabs(z - y);
+        return r <= delta ? 0.5 * r * r : delta * (r - 0.5 * delta);
+    }
+    double derivative(double z, double y) const { return std::clamp(z - y, -delta, delta); }
+    double project(double a, double) const { return std::clamp(a, -delta, delta); }
+    double conjugate(double a, double y) const {
+        return std::fabs(a) <= delta ? a * (0.5 * a - y) : infinity;
+    }
+    double implicit(double z, double a, double c, double y) const {
+        return std::clamp((y - z + c * a) / (1 + c), -delta, delta);
+    }
+};
+
+// A user's loss as compiled scalar functions of (z, y), in the manner of SciPy's LowLevelCallable.
+struct Compiled {
+    using Plain = double (*)(double, double);
+    using WithData = double (*)(double, double, void*);
+    struct Function {
+        void* address;
+        void* user_data;
+        bool takes_data;
+        double operator()(double z, double y) const {
+            return takes_data ? reinterpret_cast<WithData>(address)(z, y, user_data)
+                              : reinterpret_cast<Plain>(address)(z, y);
+        }
+    };
+    Function value_function, derivative_function;
+
+    double value(double z, double y) const { return value_function(z, y); }
+    double derivative(double z, double y) const { return derivative_function(z, y); }
+    double project(double a, double) const { return a; }
+    double conjugate(double, double) const { return infinity; }  // not known: no dual value
+    double implicit(double z, double a, double c, double y) const {
+        return root_in_bracket(a, -derivative(z, y),
+                               [&](double x) { return x + derivative(z + c * (x - a), y); });
+    }
+};
+
+// phi_i = weight_i * f(., y_i): the loss of one problem. Weights are handled here, once, by
+// phi*(u) = weight f*(u / weight) and by solving the implicit step in alpha / weight.
+template <class Scalar>
+struct Losses {
+    Scalar f;
+    const double* y;
+    const double* weight;  // nullptr: all one
+
+    double weight_of(Size i) const { return weight ? weight[i] : 1.0; }
+    void prefetch(Size i) const {
+        __builtin_prefetch(y + i);
+        if (weight) __builtin_prefetch(weight + i);
+    }
+    double value(Size i, double z) const { return weight_of(i) * f.value(z, y[i]); }
+    double derivative(Size i, double z) const { return weight_of(i) * f.derivative(z, y[i]); }
+    double project(Size i, double alpha) const {
+        const double k = weight_of(i);
+        return k == 0 ? 0 : k * f.project(alpha / k, y[i]);
+    }
+    double conjugate(Size i, double alpha) const {  // phi_i*(-alpha)
+        const double k = weight_of(i);
+        if (k == 0) return alpha == 0 ? 0 : infinity;
+        return k * f.conjugate(alpha / k, y[i]);
+    }
+    double implicit(Size i, double z, double alpha, double c) const {
+        if (!weight) return f.implicit(z, alpha, c, y[i]);
+        const double k = weight[i];
+        return k == 0 ? 0 : k * f.implicit(z, alpha / k, c * k, y[i]);
+    }
+};
+
+using AnyLoss = std::variant<Losses<Logistic>, Losses<Squared>, Losses<SquaredHinge>, Losses<SmoothedHinge>,
+                             Losses<Huber>, Losses<Compiled>>;
+
+}  // namespace dualfree

@@ -1,0 +1,110 @@
+// Rows of X, sparse or dense, behind one interface: `dot`, `add_to`, `for_each`, `prefetch`.
+// Views only: NumPy owns the memory. Values may be float32; every sum is kept in float64.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+
+namespace dualfree {
+
+using Size = std::int64_t;
+
+template <class Value, class Index>
+struct CsrRows {
+    const Value* values;
+    const Index* columns;
+    const Index* start;  // start[i] .. start[i + 1] is row i
+    Size n, d;
+
+    Size nonzeros(Size i) const { return start[i + 1] - start[i]; }
+
+    // Four sums side by side: one alone would wait for the latency of each addition.
+    double dot(Size i, const double* w) const {
+        const Size first = start[i], last = start[i + 1];
+        double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+        Size k = first;
+        for (; k + 4 <= last; k += 4) {
+            s0 += double(values[k]) * w[columns[k]];
+            s1 += double(values[k + 1]) * w[columns[k + 1]];
+            s2 += double(values[k + 2]) * w[columns[k + 2]];
+            s3 += double(values[k + 3]) * w[columns[k + 3]];
+        }
+        for (; k < last; ++k) s0 += double(values[k]) * w[columns[k]];
+        return (s0 + s1) + (s2 + s3);
+    }
+
+    // w += scale * row i
+    void add_to(Size i, double scale, double* w) const {
+        const Size last = start[i + 1];
+        for (Size k = start[i]; k < last; ++k) w[columns[k]] += scale * double(values[k]);
+    }
+
+    template <class Visit>
+    void for_each(Size i, Visit&& visit) const {
+        const Size last = start[i + 1];
+        for (Size k = start[i]; k < last; ++k)
+            if (values[k] != Value(0)) visit(Size(columns[k]), double(values[k]));
+    }
+
+    void prefetch_bounds(Size i) const { __builtin_prefetch(start + i); }
+
+    // The first lines only: the hardware follows a stream by itself once it has begun.
+    void prefetch(Size i) const {
+        const Size first = start[i];
+        __builtin_prefetch(values + first);
+        __builtin_prefetch(columns + first);
+        __builtin_prefetch(reinterpret_cast<const char*>(values + first) + 64);
+        __builtin_prefetch(reinterpret_cast<const char*>(columns + first) + 64);
+    }
+};
+
+template <class Value>
+struct DenseRows {
+    const Value* values;
+    Size n, d;
+    Size row_stride, column_stride;  // in elements; any strides, so that no layout needs a copy
+
+    Size nonzeros(Size) const { return d; }
+
+    double dot(Size i, const double* w) const {
+        const Value* row = values + i * row_stride;
+        double sum = 0;
+        if (column_stride == 1) {
+#pragma omp simd reduction(+ : sum)
+            for (Size j = 0; j < d; ++j) sum += double(row[j]) * w[j];
+        } else {
+            for (Size j = 0; j < d; ++j) sum += double(row[j * column_stride]) * w[j];
+        }
+        return sum;
+    }
+
+    void add_to(Size i, double scale, double* w) const {
+        const Value* row = values + i * row_stride;
+        if (column_stride == 1) {
+#pragma omp simd
+            for (Size j = 0; j < d; ++j) w[j] += scale * double(row[j]);
+        } else {
+            for (Size j = 0; j < d; ++j) w[j] += scale * double(row[j * column_stride]);
+        }
+    }
+
+    template <class Visit>
+    void for_each(Size i, Visit&& visit) const {
+        const Value* row = values + i * row_stride;
+        for (Size j = 0; j < d; ++j)
+            if (row[j * column_stride] != Value(0)) visit(j, double(row[j * column_stride]));
+    }
+
+    void prefetch_bounds(Size) const {}
+
+    void prefetch(Size i) const {
+        const char* row = reinterpret_cast<const char*>(values + i * row_stride);
+        for (int line = 0; line < 4; ++line) __builtin_prefetch(row + 64 * line);
+    }
+};
+
+using Rows = std::variant<CsrRows<double, std::int32_t>, CsrRows<double, std::int64_t>,
+                          CsrRows<float, std::int32_t>, CsrRows<float, std::int64_t>, DenseRows<double>,
+                          DenseRows<float>>;
+
+}  // namespace dualfree

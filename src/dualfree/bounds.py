@@ -1,0 +1,74 @@
+"""The theorems as numbers: potentials, and the iterations after which an accuracy is proven."""
+
+import math
+from dataclasses import dataclass
+
+from dualfree.arrays import Floats
+from dualfree.problem import Problem
+from dualfree.samplings.base import BoundSampling
+from dualfree.steps import theorem_theta
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Iterations after which ``E[P(w) − P*] ≤ epsilon`` is proven.
+
+    ``T = (1/θ) · log((L̄ + λ) E⁽⁰⁾/(λε))`` with ``L̄ = max_i l_i‖A_i‖²`` and ``1/θ = max_i (1/p_i + l_i v_i/(λ p_i n))``
+    (Theorem 2; for Theorem 1 ``L_i² v_i/(λ² p_i n)`` and ``D⁽⁰⁾``). `covered` tells whether the theorem speaks of this
+    very sampling and step; if not, the number is for comparison only.
+    """
+
+    theorem: int
+    theta: float
+    epsilon: float
+    potential: float
+    iterations: float
+    epochs: float
+    covered: bool
+
+
+def potential(problem: Problem, w: Floats, alpha: Floats, w_star: Floats, alpha_star: Floats, theorem: int) -> float:
+    """The potential that a theorem drives to zero.
+
+    ``E = (λ/2)‖w−w*‖² + (1/2n) Σ ‖α_i−α_i*‖²/l_i`` (Theorem 2), and
+    ``D = (λ/2)‖w−w*‖² + (λ/2n) Σ ‖α_i−α_i*‖²/L_i²`` (Theorem 1).
+    """
+    weights = problem.l if theorem == 2 else problem.L**2 / problem.lam
+    apart = w - w_star
+    return 0.5 * problem.lam * float(apart @ apart) + _weighted_sum((alpha - alpha_star) ** 2, weights, problem.n)
+
+
+def initial_potential(problem: Problem, w: Floats, alpha: Floats, theorem: int) -> float:
+    """An upper bound on the potential at (w, α) that needs no optimum.
+
+    With a conjugate: the dual is strongly concave in exactly the metric of E, so ``E ≤ D(α*) − D(α) ≤ P(w) − D(α)``.
+    Without: ``‖w−w*‖ ≤ ‖∇P(w)‖/λ``, and α_i* is near ``−φ_i'(z_i)`` by smoothness; Cauchy's ``(a+b)² ≤ 2a²+2b²``
+    joins the two.
+    """
+    evaluation = problem.evaluate(w, alpha)
+    if theorem == 2 and math.isfinite(evaluation.duality_gap):
+        return evaluation.duality_gap
+    slope = float(evaluation.gradient @ evaluation.gradient) / problem.lam
+    residual = (problem.derivatives(w) + alpha) ** 2
+    if theorem == 2:
+        return slope + 2 * _weighted_sum(residual, problem.l, problem.n)
+    return 1.5 * slope + 2 * _weighted_sum(residual, problem.L**2 / problem.lam, problem.n)
+
+
+def _weighted_sum(squares: Floats, weights: Floats, n: int) -> float:
+    """``(1/2n) Σ squares_i/weights_i``; an example of weight zero has no loss, so its square is zero or does not count."""
+    used = weights > 0
+    return float((squares[used] / weights[used]).sum()) / (2 * n)
+
+
+def iteration_bound(bound: BoundSampling, epsilon: float, start: float, theorem: int, *, covered: bool = True) -> Bound:
+    """The theorem's bound for one sampling, a target and a (bound on the) potential at the start."""
+    problem = bound.problem
+    theta = theorem_theta(bound, theorem)
+    smoothness = float((problem.l * problem.norms**2).max())
+    ratio = (smoothness + problem.lam) * start / (problem.lam * epsilon) if epsilon > 0 else math.inf
+    iterations = math.log(ratio) / theta if ratio > 1 else 0.0
+    return Bound(
+        theorem, theta, epsilon, start, iterations, iterations / bound.iterations_per_epoch,
+        covered and bound.sampling.covered,
+    )  # fmt: skip

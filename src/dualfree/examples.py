@@ -1,0 +1,125 @@
+"""Examples: the data `A_1, ..., A_n` of a problem, seen through the operations that methods need.
+
+`Rows` (one vector for each example, m = 1) is a view on a CSR matrix or a dense array; nothing is copied.
+Multi-output and block examples have the same interface with ``m > 1``; no method, sampling or loop looks at X.
+"""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dualfree._native import kernels
+from dualfree.arrays import Floats, Indices
+
+_FAULTS = {
+    "start": "X.indptr must start at 0, never decrease and stay within X.data, but it is broken at row {row}",
+    "column": "X has column index {column} in row {row}, but only {d} columns: indices must be in 0..{last}",
+    "duplicate": "X has column {column} twice in row {row}; call X.sum_duplicates() first",
+    "not finite": "X has NaN or infinity in row {row}, column {column}; remove or impute such values first",
+}
+
+
+class Rows:
+    """Rows of X as examples: ``A_i = x_i``, a view without a copy.
+
+    Parameters
+    ----------
+    X : scipy.sparse CSR matrix or array, or ndarray, of shape (n, d)
+        float32 or float64; int32 or int64 indices; any strides; may be read-only. Columns of a CSR row may
+        be in any order, but none may appear twice.
+
+    Examples
+    --------
+    >>> rows = Rows(np.array([[3.0, 4.0], [0.0, 1.0]]))
+    >>> rows.n, rows.d, rows.norms.tolist()
+    (2, 2, [5.0, 1.0])
+    """
+
+    m = 1
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        if sparse.issparse(X):
+            self.native, stored = _native_csr(X)
+        else:
+            self.native, stored = _native_dense(X), X.size
+        self.n, self.d = (int(k) for k in X.shape)
+        if self.n == 0 or self.d == 0:
+            raise ValueError(f"X has shape {X.shape}: it needs at least one row and one column.")
+        fault, row, column = kernels.check_rows(self.native, stored)
+        if fault:
+            sentence = _FAULTS[fault].format(row=row, column=column, d=self.d, last=self.d - 1)
+            raise ValueError(sentence + ".")
+
+    @cached_property
+    def norms(self) -> Floats:
+        """Spectral norms ``‖A_i‖``, for rows the Euclidean ones."""
+        return np.sqrt(self.weighted_square_norms(None))
+
+    @cached_property
+    def nonzeros(self) -> Indices:
+        """Stored entries of each example: the work that one visit costs."""
+        if sparse.issparse(self.X):
+            return np.asarray(np.diff(self.X.indptr), dtype=np.int64)
+        return np.full(self.n, self.d, dtype=np.int64)
+
+    def margins(self, w: Floats, indices: Indices | None = None) -> Floats:
+        """``A_iᵀ w`` for all examples or for the listed ones."""
+        out = np.empty(self.n if indices is None else len(indices))
+        kernels.margins(self.native, w, out, indices)
+        return out
+
+    def combine(self, coefficients: Floats, indices: Indices | None = None, out: Floats | None = None) -> Floats:
+        """``Σ A_i c_i`` over all examples or the listed ones, added to `out` if given."""
+        out = np.zeros(self.d) if out is None else out
+        kernels.combine(self.native, coefficients, out, indices)
+        return out
+
+    def feature_sums(self, mass: Floats | None = None) -> Floats:
+        """For each feature j, the sum of `mass` over the examples with a nonzero in j; their number if None."""
+        out = np.zeros(self.d)
+        kernels.feature_sums(self.native, mass, out)
+        return out
+
+    def weighted_square_norms(self, beta: Floats | None) -> Floats:
+        """``Σ_j β_j A_ij²`` for each example."""
+        out = np.empty(self.n)
+        kernels.square_norms(self.native, beta, out)
+        return out
+
+    def gram(self) -> Floats:
+        """``A_iᵀA_j`` for all pairs: an n × n array, for small n."""
+        product = self.X @ self.X.T
+        return np.asarray(product.toarray() if sparse.issparse(product) else product, dtype=np.float64)
+
+
+def _native_csr(X: Any) -> tuple[tuple[Any, ...], int]:
+    if X.format != "csr":
+        raise TypeError(f"X is a sparse {X.format} matrix; convert it once with X.tocsr().")
+    _require_float(X.data)
+    if X.indices.dtype != X.indptr.dtype or X.indices.dtype not in (np.int32, np.int64):
+        raise TypeError(
+            f"X.indices is {X.indices.dtype} and X.indptr {X.indptr.dtype}; both must be int32 or both int64."
+        )
+    stored = min(len(X.data), len(X.indices))
+    return (X.data, X.indices, X.indptr, int(X.shape[1])), stored
+
+
+def _native_dense(X: Any) -> tuple[NDArray[Any]]:
+    if not isinstance(X, np.ndarray):
+        raise TypeError(f"X is a {type(X).__name__}; it must be a SciPy CSR matrix or a NumPy array.")
+    if X.ndim != 2:
+        raise ValueError(f"X has shape {X.shape}; it must have two dimensions, one row for each example.")
+    _require_float(X)
+    # A memory-mapped or otherwise derived array is a plain one underneath, and the kernels want that.
+    return (X.view(np.ndarray),)
+
+
+def _require_float(values: NDArray[Any]) -> None:
+    if values.dtype not in (np.float32, np.float64):
+        raise TypeError(
+            f"X has dtype {values.dtype}; it must be float32 or float64 (X.astype(np.float64) makes a copy)."
+        )

@@ -1,0 +1,108 @@
+"""The base of every loss, and the door for a user's own."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dualfree.arrays import Floats, Indices, vector
+from dualfree.losses.callables import address
+
+
+class Loss:
+    """Base of every loss: targets `y`, optional weights, and ``φ_i(z) = weight_i · f(z, y_i)``.
+
+    To write a loss of your own, subclass it and define, on arrays of equal length,
+
+    - ``value(z, y)``: f,
+    - ``derivative(z, y)``: its derivative in z,
+    - ``smoothness(y)``: for each example a bound on ``|f''|``.
+
+    Optional: ``conjugate(a, y)``, f*(−a), which brings the duality gap; ``convex = False`` if f is not convex
+    in z; ``compiled = (value, derivative)``, two `scipy.LowLevelCallable` of signature ``double (double, double)``
+    (or with a trailing ``void *``) taking z and y, which makes the loss run inside the kernel. Without
+    `compiled`, Python is called once for each batch, so prefer mini-batch samplings.
+
+    Parameters
+    ----------
+    y : array of length n
+        Targets.
+    weight : array of length n, optional
+        One factor for each example. A negative one makes that φ_i non-convex: then only Theorem 1 applies.
+
+    Examples
+    --------
+    >>> class LogCosh(Loss):
+    ...     def value(self, z, y): return np.logaddexp(z - y, y - z) - np.log(2)
+    ...     def derivative(self, z, y): return np.tanh(z - y)
+    ...     def smoothness(self, y): return np.ones_like(y)
+    >>> import dualfree as df
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> problem = df.Problem(X, LogCosh(X @ [1.0, 2.0, 3.0]), lam=0.1)
+    >>> df.solve(problem, sampling=df.samplings.Nice(5), step="theorem-2").status
+    <Status.CONVERGED: 'converged'>
+    """
+
+    convex: ClassVar[bool] = True
+    compiled: ClassVar[tuple[Any, Any] | None] = None
+
+    def __init__(self, y: ArrayLike, weight: ArrayLike | None = None) -> None:
+        self.y: Floats = self._targets(y)
+        self.weight: Floats | None = None if weight is None else vector("weight", weight, len(self.y))
+        if len(self.y) == 0:
+            raise ValueError("y is empty; a loss needs at least one example.")
+
+    def _targets(self, y: ArrayLike) -> Floats:
+        return vector("y", y)
+
+    def value(self, z: Floats, y: Floats) -> Floats:
+        """``f(z, y)``, element by element."""
+        raise TypeError(f"{type(self).__name__} does not define value(z, y).")
+
+    def derivative(self, z: Floats, y: Floats) -> Floats:
+        """``∂f/∂z (z, y)``, element by element."""
+        raise TypeError(f"{type(self).__name__} does not define derivative(z, y).")
+
+    def smoothness(self, y: Floats) -> Floats:
+        """A bound on ``|f''|`` for each example."""
+        raise TypeError(f"{type(self).__name__} does not define smoothness(y).")
+
+    @property
+    def has_conjugate(self) -> bool:
+        """Whether a duality gap can be computed: a conjugate is known and every φ_i is convex."""
+        return hasattr(self, "conjugate") and self.all_convex
+
+    @property
+    def all_convex(self) -> bool:
+        """Whether every single φ_i is convex; a negative weight turns f upside down."""
+        return self.convex and (self.weight is None or bool((self.weight >= 0).all()))
+
+    @property
+    def l(self) -> Floats:  # noqa: E743  (the paper's name)
+        """Smoothness constants ``l_i = |weight_i| · smoothness``."""
+        base = vector("smoothness(y)", self.smoothness(self.y), len(self.y))
+        return base if self.weight is None else np.abs(self.weight) * base
+
+    def weighted(self, values: Floats, indices: Indices | None = None) -> Floats:
+        """`values`, each times its example's weight."""
+        if self.weight is None:
+            return values
+        return values * (self.weight if indices is None else self.weight[indices])
+
+    def weighted_conjugate(self, alpha: Floats) -> Floats:
+        """``φ_i*(−α_i) = weight_i f*(−α_i/weight_i)`` for each example, for a loss that defines `conjugate`."""
+        conjugate = self.conjugate  # type: ignore[attr-defined]
+        if self.weight is None:
+            return np.asarray(conjugate(alpha, self.y), dtype=np.float64)
+        used = self.weight > 0
+        out = np.where(alpha == 0, 0.0, np.inf)
+        out[used] = self.weight[used] * conjugate(alpha[used] / self.weight[used], self.y[used])
+        return out
+
+    @property
+    def native(self) -> tuple[Any, ...] | None:
+        """What the kernels need to evaluate this loss themselves, or None for a loss in Python."""
+        if self.compiled is None:
+            return None
+        functions = tuple(address(name, f) for name, f in zip(("value", "derivative"), self.compiled, strict=True))
+        return ("compiled", self.y, self.weight, functions)

@@ -1,0 +1,159 @@
+"""The built-in losses. Their formulas live in ``cpp/losses.hpp``; `dualfree.reference` holds a NumPy copy."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dualfree._native import kernels
+from dualfree.arrays import Floats, positive
+from dualfree.losses.base import Loss
+
+
+class BuiltIn(Loss):
+    """A loss whose formulas are native: `value`, `derivative` and `conjugate` call them."""
+
+    kind: ClassVar[str]
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        return ()
+
+    @property
+    def native(self) -> tuple[Any, ...]:
+        return (self.kind, self.y, self.weight, *self.parameters)
+
+    def _call(self, function: Any, argument: ArrayLike, y: ArrayLike) -> Floats:
+        argument, y = np.broadcast_arrays(np.asarray(argument, dtype=np.float64), np.asarray(y, dtype=np.float64))
+        out = np.empty(argument.size)
+        function((self.kind, np.ascontiguousarray(y).ravel(), None, *self.parameters),
+                 np.ascontiguousarray(argument).ravel(), out)  # fmt: skip
+        return out.reshape(argument.shape)
+
+    def value(self, z: ArrayLike, y: ArrayLike) -> Floats:
+        return self._call(kernels.loss_value, z, y)
+
+    def derivative(self, z: ArrayLike, y: ArrayLike) -> Floats:
+        return self._call(kernels.loss_derivative, z, y)
+
+    def conjugate(self, a: ArrayLike, y: ArrayLike) -> Floats:
+        """``f*(−a)``, infinite outside its domain."""
+        return self._call(kernels.loss_conjugate, a, y)
+
+
+class _TwoClasses(BuiltIn):
+    """A loss of the margin ``t = y z``: two classes, kept in `classes`, become −1 and +1 in `y`."""
+
+    classes: NDArray[Any]
+
+    def _targets(self, y: ArrayLike) -> Floats:
+        labels = np.asarray(y)
+        if labels.ndim != 1:
+            raise ValueError(f"y has shape {labels.shape}; it must be a vector of labels.")
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            at = int(np.flatnonzero(~np.isfinite(labels))[0])
+            raise ValueError(f"y[{at}] is {labels[at]}; every label must be finite.")
+        self.classes = np.unique(labels)
+        if len(labels) and len(self.classes) != 2:
+            shown = ", ".join(str(c) for c in self.classes[:5].tolist())
+            raise ValueError(
+                f"y has {len(self.classes)} class{'es' * (len(self.classes) != 1)} ({shown}"
+                f"{', ...' * (len(self.classes) > 5)}); {type(self).__name__} needs exactly two."
+            )
+        if labels.dtype == np.float64 and self.classes.tolist() == [-1.0, 1.0]:
+            return np.ascontiguousarray(labels)
+        return np.where(labels == self.classes[-1], 1.0, -1.0) if len(labels) else np.empty(0)
+
+
+class Logistic(_TwoClasses):
+    """Logistic loss ``log(1 + exp(−y z))``, 1/4-smooth.
+
+    Examples
+    --------
+    >>> loss = Logistic(["no", "yes", "yes"])
+    >>> loss.y.tolist(), loss.value(0.0, 1.0).round(4).item(), loss.l.tolist()
+    ([-1.0, 1.0, 1.0], 0.6931, [0.25, 0.25, 0.25])
+    """
+
+    kind = "logistic"
+
+    def smoothness(self, y: Floats) -> Floats:
+        return np.full(len(y), 0.25)
+
+
+class Squared(BuiltIn):
+    """Squared loss ``(z − y)²/2``, 1-smooth.
+
+    Examples
+    --------
+    >>> Squared([1.0, 2.0]).derivative([3.0, 3.0], [1.0, 2.0]).tolist()
+    [2.0, 1.0]
+    """
+
+    kind = "squared"
+
+    def smoothness(self, y: Floats) -> Floats:
+        return np.ones(len(y))
+
+
+class SquaredHinge(_TwoClasses):
+    """Squared hinge loss ``max(0, 1 − y z)²``, 2-smooth.
+
+    Examples
+    --------
+    >>> SquaredHinge([-1, 1]).value([0.5, 0.5], [-1.0, 1.0]).tolist()
+    [2.25, 0.25]
+    """
+
+    kind = "squared-hinge"
+
+    def smoothness(self, y: Floats) -> Floats:
+        return np.full(len(y), 2.0)
+
+
+class SmoothedHinge(_TwoClasses):
+    """Hinge loss with its kink rounded over a width of `gamma`; 1/gamma-smooth.
+
+    0 for t ≥ 1, ``1 − t − γ/2`` for t ≤ 1 − γ, and ``(1 − t)²/(2γ)`` between, with t = y z.
+
+    Examples
+    --------
+    >>> SmoothedHinge([-1, 1], gamma=0.5).value([0.0, 0.75, 2.0], 1.0).tolist()
+    [0.75, 0.0625, 0.0]
+    """
+
+    kind = "smoothed-hinge"
+
+    def __init__(self, y: ArrayLike, gamma: float = 1.0, weight: ArrayLike | None = None) -> None:
+        self.gamma = positive("gamma", gamma)
+        super().__init__(y, weight)
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        return (self.gamma,)
+
+    def smoothness(self, y: Floats) -> Floats:
+        return np.full(len(y), 1 / self.gamma)
+
+
+class Huber(BuiltIn):
+    """Huber loss: ``r²/2`` for |r| ≤ δ, ``δ|r| − δ²/2`` beyond, with r = z − y; 1-smooth.
+
+    Examples
+    --------
+    >>> Huber([0.0, 0.0], delta=1.0).value([0.5, 3.0], 0.0).tolist()
+    [0.125, 2.5]
+    """
+
+    kind = "huber"
+
+    def __init__(self, y: ArrayLike, delta: float = 1.0, weight: ArrayLike | None = None) -> None:
+        self.delta = positive("delta", delta)
+        super().__init__(y, weight)
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        return (self.delta,)
+
+    def smoothness(self, y: Floats) -> Floats:
+        return np.ones(len(y))

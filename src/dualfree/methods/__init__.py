@@ -1,0 +1,8 @@
+"""Methods: each turns the sets that a sampling draws into steps. One file a family."""
+
+from dualfree.methods.base import Method, State
+from dualfree.methods.dfsdca import DfSDCA
+
+METHODS: dict[str, type[Method]] = {"dfsdca": DfSDCA}
+
+__all__ = ["METHODS", "Method", "State"]

@@ -1,0 +1,184 @@
+"""The problem: examples, losses and λ, with every number that methods and certificates need of them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dualfree._native import kernels
+from dualfree.arrays import Floats, positive, vector
+from dualfree.examples import Rows
+from dualfree.losses.base import Loss
+from dualfree.losses.builtin import BuiltIn
+from dualfree.losses.check import check_loss
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One look at ``(w, α)``: the value, its gradient, and the duality gap where a conjugate is known.
+
+    `duality_gap` is infinite where it is not known. `combination` is ``(1/λn) Σ A_i a_i`` with a the α moved into
+    the domain of the conjugates, or None.
+    """
+
+    value: float
+    gradient: Floats
+    duality_gap: float
+    combination: Floats | None
+
+
+class Problem:
+    """``P(w) = (1/n) Σ φ_i(A_iᵀ w) + (λ/2)‖w‖²``.
+
+    Parameters
+    ----------
+    X : scipy.sparse CSR matrix or array, or ndarray, of shape (n, d)
+        float32 or float64; int32 or int64 indices; may be read-only. It is never copied and never written to.
+    loss : Loss
+        One of `dualfree.losses`, or your own, holding one target for each row.
+    lam : float
+        λ > 0.
+
+    Notes
+    -----
+    Memory beyond X: O(n + d).
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 0.0], [0.0, 2.0]])
+    >>> from dualfree.losses import Squared
+    >>> problem = Problem(X, Squared([1.0, 2.0]), lam=0.5)
+    >>> problem.value([0.0, 0.0]), problem.gradient([0.0, 0.0]).tolist(), problem.L.tolist()
+    (1.25, [-0.5, -2.0], [1.0, 2.0])
+    """
+
+    def __init__(self, X: Any, loss: Loss, lam: float) -> None:
+        if not isinstance(loss, Loss):
+            raise TypeError(f"loss is {loss!r:.60}; it must be one of dualfree.losses, such as Logistic(y).")
+        self.lam = positive("lam", lam)
+        self.examples = Rows(X)
+        if len(loss.y) != self.examples.n:
+            raise ValueError(f"X has {self.examples.n} rows but y has {len(loss.y)} entries; they must be equal.")
+        if not isinstance(loss, BuiltIn):
+            check_loss(loss)
+        self.loss = loss
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return self.examples.n
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return self.examples.d
+
+    @cached_property
+    def l(self) -> Floats:  # noqa: E743  (the paper's name)
+        """Smoothness ``l_i`` of each φ_i."""
+        return self.loss.l
+
+    @cached_property
+    def norms(self) -> Floats:
+        """``‖A_i‖``."""
+        return self.examples.norms
+
+    @cached_property
+    def L(self) -> Floats:
+        """``L_i = l_i ‖A_i‖``, for which ``‖∇φ_i(A_iᵀw) − ∇φ_i(A_iᵀz)‖ ≤ L_i ‖w − z‖``."""
+        return self.l * self.norms
+
+    def value(self, w: ArrayLike) -> float:
+        """``P(w)``."""
+        return self.evaluate(w).value
+
+    def gradient(self, w: ArrayLike) -> Floats:
+        """``∇P(w) = (1/n) Σ A_i φ_i'(A_iᵀw) + λw``."""
+        return self.evaluate(w).gradient
+
+    def primal(self, alpha: ArrayLike) -> Floats:
+        """``w = (1/λn) Σ A_i α_i``, the point that belongs to α."""
+        coefficients = vector("alpha", alpha, self.n)
+        return self.examples.combine(coefficients) / (self.lam * self.n)
+
+    def dual_value(self, alpha: ArrayLike) -> float:
+        """``D(α) = −(1/n) Σ φ_i*(−α_i) − (λ/2)‖(1/λn) Σ A_i α_i‖²``; −∞ where a φ_i* is infinite."""
+        self.require_conjugate("dual_value")
+        alpha = vector("alpha", alpha, self.n)
+        w = self.primal(alpha)
+        return -self._conjugate_sum(alpha) / self.n - 0.5 * self.lam * float(w @ w)
+
+    def gap(self, w: ArrayLike, alpha: ArrayLike) -> float:
+        """``P(w) − D(α) ≥ P(w) − P*``."""
+        return self.value(w) - self.dual_value(alpha)
+
+    def evaluate(self, w: ArrayLike, alpha: ArrayLike | None = None) -> Evaluation:
+        """Value and gradient at w and, with α and a known conjugate, the duality gap, in one pass."""
+        w = vector("w", w, self.d)
+        if alpha is not None and self.loss.has_conjugate:
+            return self._evaluate_with_gap(w, vector("alpha", alpha, self.n))
+        gradient = np.zeros(self.d)
+        if self.loss.native is not None:
+            total = kernels.loss_and_gradient(self.examples.native, self.loss.native, w, gradient)
+        else:
+            z = self.examples.margins(w)
+            total = float(self.loss.weighted(self.loss.value(z, self.loss.y)).sum())
+            self.examples.combine(self.loss.weighted(self.loss.derivative(z, self.loss.y)), out=gradient)
+        return self._evaluation(w, total, gradient, np.inf, None)
+
+    def derivatives(self, w: ArrayLike) -> Floats:
+        """``φ_i'(A_iᵀw)`` for each example."""
+        z = self.examples.margins(vector("w", w, self.d))
+        return self.loss.weighted(self.loss.derivative(z, self.loss.y))
+
+    def _evaluate_with_gap(self, w: Floats, alpha: Floats) -> Evaluation:
+        gradient, combination = np.zeros(self.d), np.zeros(self.d)
+        loss = self.loss
+        if isinstance(loss, BuiltIn):
+            total, fenchel = kernels.certify(self.examples.native, loss.native, w, alpha, gradient, combination)
+        else:
+            z = self.examples.margins(w)
+            values = loss.weighted(loss.value(z, loss.y))
+            total = float(values.sum())
+            fenchel = float(np.maximum(0.0, values + loss.weighted_conjugate(alpha) + alpha * z).sum())
+            self.examples.combine(loss.weighted(loss.derivative(z, loss.y)), out=gradient)
+            self.examples.combine(alpha, out=combination)
+        combination /= self.lam * self.n
+        apart = w - combination
+        gap = fenchel / self.n + 0.5 * self.lam * float(apart @ apart)
+        return self._evaluation(w, total, gradient, gap, combination)
+
+    def _evaluation(
+        self, w: Floats, total: float, gradient: Floats, gap: float, combination: Floats | None
+    ) -> Evaluation:
+        gradient /= self.n
+        gradient += self.lam * w
+        return Evaluation(total / self.n + 0.5 * self.lam * float(w @ w), gradient, gap, combination)
+
+    def _conjugate_sum(self, alpha: Floats) -> float:
+        if isinstance(self.loss, BuiltIn):
+            return float(kernels.conjugate_sum(self.loss.native, alpha))
+        return float(self.loss.weighted_conjugate(alpha).sum())
+
+    def require_convex(self, what: str) -> None:
+        """Raise one sentence if a single φ_i may be non-convex and `what` needs convexity."""
+        if self.loss.all_convex:
+            return
+        weight = self.loss.weight
+        if weight is not None and (weight < 0).any():
+            at = int(np.flatnonzero(weight < 0)[0])
+            reason = f"weight[{at}] is {weight[at]:g}, and a negative weight makes that φ_i non-convex"
+        else:
+            reason = f"{type(self.loss).__name__} is not convex"
+        raise ValueError(f"{what} needs every φ_i to be convex, but {reason}; step='theorem-1' does not need it.")
+
+    def require_conjugate(self, what: str) -> None:
+        """Raise one sentence if the dual is not defined or not known and `what` needs it."""
+        self.require_convex(what)
+        if not self.loss.has_conjugate:
+            raise ValueError(
+                f"{what} needs the conjugate of the loss, which {type(self.loss).__name__} does not define; "
+                "the bound ‖∇P(w)‖²/(2λ) certifies without it."
+            )

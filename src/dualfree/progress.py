@@ -1,0 +1,28 @@
+"""Live progress of a run in the terminal."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from dualfree.result import Row
+
+
+@contextmanager
+def progress_bar(wanted: bool, title: str, max_epochs: float) -> Iterator[Callable[[Row], None]]:
+    """A bar of epochs with the value and the certified gap beside it; silent where it is not wanted."""
+    if not wanted:
+        yield lambda row: None
+        return
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), TextColumn("epoch {task.completed:.1f}/{task.total:g}"),
+        TextColumn("{task.fields[state]}"), TimeElapsedColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(title, total=max_epochs, state="")
+
+        def update(row: Row) -> None:
+            bar.update(task, completed=row.epoch, state=f"P {row.value:.6g}  gap {row.gap:.2e}")
+
+        yield update

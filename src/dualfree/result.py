@@ -1,0 +1,190 @@
+"""What a run returns: the answer, a certificate, a status in words, and how it got there."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, fields
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dualfree.arrays import Floats
+from dualfree.problem import Evaluation, Problem
+
+if TYPE_CHECKING:
+    from dualfree.bounds import Bound
+    from dualfree.tuning import Tuning
+
+
+class Status(StrEnum):
+    """Why a run ended. Equal to its plain text: ``result.status == "converged"``."""
+
+    CONVERGED = "converged"
+    MAX_EPOCHS = "max_epochs"
+    TIME_LIMIT = "time_limit"
+    STOPPED = "stopped"
+    INTERRUPTED = "interrupted"
+    DIVERGED = "diverged"
+
+    @property
+    def sentence(self) -> str:
+        """The same for people."""
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    Status.CONVERGED: "The certificate is within the tolerance.",
+    Status.MAX_EPOCHS: "The tolerance was not reached within max_epochs; allow more, or try step='implicit'.",
+    Status.TIME_LIMIT: "The tolerance was not reached within time_limit.",
+    Status.STOPPED: "The callback asked to stop.",
+    Status.INTERRUPTED: "Interrupted (Ctrl-C); this is the best answer up to then.",
+    Status.DIVERGED: "The iterates grew without bound; take a smaller step, such as step='theorem-2'.",
+}
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A bound on ``P(w) − P*`` that does not trust the theory.
+
+    Attributes
+    ----------
+    value : float
+        ``P(w)``.
+    duality_gap : float
+        ``P(w) − D(α)``; infinite where no conjugate is known or some φ_i is not convex.
+    gradient_bound : float
+        ``‖∇P(w)‖²/(2λ)``, valid whenever the average loss is convex.
+    average_convex : bool
+        Whether the average loss is known to be convex (because every φ_i is). If not, the gradient bound rests
+        on that assumption, which was not checked.
+
+    Examples
+    --------
+    >>> Certificate(value=2.0, duality_gap=1e-6, gradient_bound=4e-6, average_convex=True).relative_gap
+    5e-07
+    """
+
+    value: float
+    duality_gap: float
+    gradient_bound: float
+    average_convex: bool
+
+    @property
+    def gap(self) -> float:
+        """The smaller of the two bounds."""
+        return min(self.duality_gap, self.gradient_bound)
+
+    @property
+    def relative_gap(self) -> float:
+        """``gap / |P(w)|``."""
+        return self.gap / abs(self.value) if self.value else (0.0 if self.gap == 0 else np.inf)
+
+    @property
+    def kind(self) -> str:
+        """Which bound `gap` is."""
+        return "duality gap" if self.duality_gap <= self.gradient_bound else "gradient bound"
+
+    @property
+    def sentence(self) -> str:
+        """The certificate in words."""
+        given = "" if self.average_convex else ", if the average loss is convex (assumed, not checked)"
+        return f"P(w) = {self.value:.6g} is within {self.gap:.3g} of the optimum by the {self.kind}{given}."
+
+
+def certificate(problem: Problem, evaluation: Evaluation) -> Certificate:
+    """The certificate that one evaluation gives."""
+    slope = float(evaluation.gradient @ evaluation.gradient)
+    return Certificate(evaluation.value, evaluation.duality_gap, slope / (2 * problem.lam), problem.loss.all_convex)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One evaluation of a run: what callbacks receive and what the history keeps."""
+
+    epoch: float
+    iteration: int
+    seconds: float
+    value: float
+    gap: float
+    gradient_norm: float
+
+
+@dataclass
+class History:
+    """The evaluations of a run, in order; `seconds` counts the method alone, with the clock stopped to evaluate.
+
+    Examples
+    --------
+    >>> history = History([Row(0, 0, 0.0, 1.0, 0.5, 0.1), Row(1, 100, 0.01, 0.7, 0.1, 0.05)])
+    >>> history.gap.tolist(), len(history)
+    ([0.5, 0.1], 2)
+    """
+
+    rows: list[Row] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __getitem__(self, index: int) -> Row:
+        return self.rows[index]
+
+    def __getattr__(self, name: str) -> Floats:
+        if name in _COLUMNS:
+            return np.array([getattr(row, name) for row in self.rows], dtype=np.float64)
+        raise AttributeError(f"History has no column {name!r}; it has {', '.join(_COLUMNS)}.")
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame, one row for each evaluation (needs ``pip install "dualfree[tables]"``)."""
+        from dualfree.optional import require
+
+        return require("pandas", "tables").DataFrame([asdict(row) for row in self.rows], columns=list(_COLUMNS))
+
+
+_COLUMNS = tuple(f.name for f in fields(Row))
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of `dualfree.solve`.
+
+    Attributes
+    ----------
+    w, alpha : arrays of length d and n
+        The best point that was evaluated, with ``w = (1/λn) Σ A_i α_i``.
+    status : Status
+        Why the run ended; `message` says it with its numbers.
+    certificate : Certificate
+        A bound on ``P(w) − P*``.
+    history : History
+        Epoch, seconds, value, gap and gradient norm at each evaluation.
+    bound : Bound
+        What the theory promised before the run, beside what happened.
+    tuning : Tuning or None
+        The trials behind ``step="tuned"``; their cost is in there and not in the history.
+    """
+
+    w: Floats
+    alpha: Floats
+    status: Status
+    message: str
+    certificate: Certificate
+    history: History
+    bound: "Bound"
+    method: str
+    sampling: str
+    step: str
+    theta: float
+    seed: int
+    epochs: float
+    iterations: int
+    seconds: float
+    wall_seconds: float
+    tuning: "Tuning | None" = None
+
+    def __repr__(self) -> str:
+        return (
+            f"<Result {self.status}: P = {self.certificate.value:.8g}, gap = {self.certificate.gap:.3g}, "
+            f"{self.epochs:.3g} epochs, {self.seconds:.3g} s>"
+        )

@@ -1,0 +1,158 @@
+"""What a sampling is: probabilities, ESO parameters, and a way to draw sets of examples."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dualfree import eso
+from dualfree.arrays import Floats, Indices, probabilities, vector
+
+if TYPE_CHECKING:
+    from dualfree.problem import Problem
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Many iterations' sets, one after the other.
+
+    `indices` lists the examples; iteration t visits ``indices[batch_start[t]:batch_start[t + 1]]``, or
+    ``indices[t]`` alone where `batch_start` is None. `part_start` cuts the same list into the pieces of work that
+    stay together on one core (chunks, parts); None means that each example is a piece of its own.
+    """
+
+    indices: Indices
+    batch_start: Indices | None = None
+    part_start: Indices | None = None
+
+    @property
+    def count(self) -> int:
+        """Number of iterations."""
+        return len(self.indices) if self.batch_start is None else len(self.batch_start) - 1
+
+    @classmethod
+    def of_equal_size(cls, indices: Indices, size: int, part: int | None = None) -> "Draws":
+        """Batches of `size` examples each, in parts of `part` examples each."""
+        batch_start = np.arange(0, len(indices) + 1, size, dtype=np.int64)
+        part_start = None if part is None else np.arange(0, len(indices) + 1, part, dtype=np.int64)
+        return cls(indices, batch_start, part_start)
+
+
+Drawer = Callable[[int, int, int], Draws]  # (seed, first step, number of steps)
+
+
+class Sampling:
+    """A random set Ŝ of examples, drawn afresh at each iteration.
+
+    To write one of your own, subclass it and define ``probabilities(problem)``, the n numbers ``Prob(i ∈ Ŝ)``, and
+    ``draw(problem, rng)``, one set as an array of distinct example numbers. Optional: ``largest(problem)``, a bound on
+    |Ŝ| that sharpens the fall-back ESO ``β_j = min(ω_j, largest)``, or ``eso(problem)``, a better v altogether.
+
+    Examples
+    --------
+    >>> class EvenOrOdd(Sampling):
+    ...     def probabilities(self, problem): return np.full(problem.n, 0.5)
+    ...     def draw(self, problem, rng): return np.arange(rng.integers(2), problem.n, 2)
+    ...     def largest(self, problem): return (problem.n + 1) // 2
+    >>> import dualfree as df
+    >>> problem = df.Problem(np.eye(4), df.losses.Squared(np.ones(4)), lam=0.25)
+    >>> df.solve(problem, sampling=EvenOrOdd(), step="theorem-2").certificate.relative_gap < 1e-6
+    True
+    """
+
+    covered: ClassVar[bool] = True
+    """Whether the theorems cover it: the sets of different iterations are independent."""
+
+    def probabilities(self, problem: "Problem") -> ArrayLike:
+        """``p_i = Prob(i ∈ Ŝ)``."""
+        raise TypeError(f"{type(self).__name__} does not define probabilities(problem).")
+
+    def draw(self, problem: "Problem", rng: np.random.Generator) -> ArrayLike:
+        """One set, as an array of distinct example numbers."""
+        raise TypeError(f"{type(self).__name__} does not define draw(problem, rng).")
+
+    def largest(self, problem: "Problem") -> int:
+        """A bound on |Ŝ|."""
+        return problem.n
+
+    def eso(self, problem: "Problem") -> Floats:
+        """Parameters v with ``E‖Σ_{i∈Ŝ} A_i h_i‖² ≤ Σ p_i v_i ‖h_i‖²``."""
+        return eso.bounded(problem.examples, self.largest(problem))
+
+    def drawer(self, problem: "Problem", p: Floats) -> Drawer:
+        """How to draw many sets at once: native for the built-in samplings, by `draw` otherwise."""
+        return lambda seed, first, count: _draw_in_python(self, problem, seed, first, count)
+
+    def bind(self, problem: "Problem") -> "BoundSampling":
+        """Everything that this sampling is on one problem: p, v and a draw."""
+        p = probabilities("p", self.probabilities(problem), problem.n)
+        v = vector("v", self.eso(problem), problem.n)
+        if (v < 0).any():
+            raise ValueError(f"v[{int(np.argmin(v))}] is {v.min():g}; ESO parameters cannot be negative.")
+        return BoundSampling(self, problem, p, v, self.drawer(problem, p))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{k}={v!r:.20}" for k, v in vars(self).items() if not k.startswith("_"))
+        return f"{type(self).__name__}({shown})"
+
+
+@dataclass(frozen=True)
+class BoundSampling:
+    """A sampling on one problem.
+
+    Attributes
+    ----------
+    p : array of length n
+        ``Prob(i ∈ Ŝ)``.
+    v : array of length n
+        ESO parameters.
+    """
+
+    sampling: Sampling
+    problem: "Problem"
+    p: Floats
+    v: Floats
+    _drawer: Drawer
+
+    @property
+    def mean_size(self) -> float:
+        """``E|Ŝ| = Σ p_i``."""
+        return float(self.p.sum())
+
+    @property
+    def iterations_per_epoch(self) -> float:
+        """Iterations that visit n examples on average."""
+        return self.problem.n / self.mean_size
+
+    def draw(self, first: int, count: int, seed: int = 0) -> Draws:
+        """The sets of iterations ``first .. first + count − 1``: they depend on (seed, iteration) alone."""
+        return self._drawer(seed, first, count)
+
+
+_PYTHON_STREAM = 1000  # apart from the streams of the native samplings
+
+
+def _draw_in_python(sampling: Sampling, problem: "Problem", seed: int, first: int, count: int) -> Draws:
+    sets = []
+    for step in range(first, first + count):
+        generator = np.random.Philox(key=[seed, _PYTHON_STREAM], counter=[0, step, 0, 0])
+        sets.append(_checked(sampling, sampling.draw(problem, np.random.Generator(generator)), problem.n))
+    start = np.concatenate([[0], np.cumsum([len(s) for s in sets])]).astype(np.int64)
+    return Draws(np.concatenate(sets), start)
+
+
+def _checked(sampling: Sampling, drawn: ArrayLike, n: int) -> Indices:
+    indices = np.atleast_1d(np.asarray(drawn))
+    name = type(sampling).__name__
+    if indices.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if indices.ndim != 1 or indices.dtype.kind not in "iu":
+        raise TypeError(f"{name}.draw returned {indices.dtype} of shape {indices.shape}; it must be example numbers.")
+    if indices.min() < 0 or indices.max() >= n:
+        outside = indices[(indices < 0) | (indices >= n)][0]
+        raise ValueError(f"{name}.draw returned example {outside}; examples are numbered 0..{n - 1}.")
+    if len(np.unique(indices)) != len(indices):
+        raise ValueError(f"{name}.draw returned an example twice; a set holds each at most once.")
+    return indices.astype(np.int64)

@@ -1,0 +1,256 @@
+"""The only loop: it draws, advances, evaluates with the clock stopped, and decides when to end."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dualfree.arrays import Floats, not_negative, positive, vector, whole
+from dualfree.bounds import Bound, initial_potential, iteration_bound
+from dualfree.methods import METHODS
+from dualfree.methods.base import Method, State
+from dualfree.problem import Problem
+from dualfree.progress import progress_bar
+from dualfree.result import Certificate, History, Result, Row, Status, certificate
+from dualfree.samplings import BoundSampling, Sampling, Shuffled, by_name
+from dualfree.steps import default_step, step_rule
+from dualfree.tuning import Tuning, tune
+
+Callback = Callable[[Row], Any]
+
+_PIECE_NONZEROS = 2_000_000  # work of one kernel call: some milliseconds, so that Ctrl-C and time limits are prompt
+_PIECE_ITERATIONS = 20_000
+_DRIFT = 1e-10  # relative distance of w from (1/λn) Σ A_i α_i beyond which w is derived anew
+_BLOW_UP = 1e8  # a value this many times the first one will not come back
+
+
+@dataclass(frozen=True)
+class _Limits:
+    tol: float
+    absolute_tol: float
+    max_epochs: float
+    time_limit: float
+    evaluate_every: float
+
+    def reached(self, proof: Certificate) -> bool:
+        return proof.gap <= max(self.tol * abs(proof.value), self.absolute_tol)
+
+
+def solve(
+    problem: Problem,
+    *,
+    method: str = "dfsdca",
+    sampling: Sampling | BoundSampling | str | None = None,
+    step: str | float | None = None,
+    tol: float = 1e-6,
+    absolute_tol: float = 0.0,
+    max_epochs: float = 200,
+    time_limit: float | None = None,
+    evaluate_every: float = 1.0,
+    warm_start: "Result | ArrayLike | None" = None,
+    callback: Callback | None = None,
+    progress: bool = False,
+    seed: int = 0,
+) -> Result:
+    """Minimise ``P(w) = (1/n) Σ φ_i(A_iᵀw) + (λ/2)‖w‖²`` until a certificate says that it is done.
+
+    Parameters
+    ----------
+    problem : Problem
+        Examples, losses and λ.
+    method : {"dfsdca"}
+        The method.
+    sampling : Sampling, BoundSampling or str, optional
+        `Shuffled` by default (`Uniform` where some φ_i is not convex). A string is read by
+        `dualfree.samplings.by_name`, such as ``"nice:8"``.
+    step : str or float, optional
+        ``"implicit"`` (the default for convex losses), ``"per-example"``, ``"theorem-2"``, ``"theorem-1"`` (the default
+        otherwise), ``"tuned"``, or a number θ in (0, min p_i].
+    tol, absolute_tol : float
+        Stop when ``certificate.gap ≤ max(tol · |P(w)|, absolute_tol)``: relative and absolute.
+    max_epochs : float
+        An epoch is n visits on average.
+    time_limit : float, optional
+        Seconds of wall-clock time, evaluations included.
+    evaluate_every : float
+        Epochs between evaluations. History's seconds do not count them.
+    warm_start : Result or array of length n, optional
+        α to start from; w follows from it. Zero by default.
+    callback : callable, optional
+        Called with each `Row` of the history; a true return value ends the run.
+    progress : bool
+        Show a live bar on standard error.
+    seed : int
+        One seed, one answer.
+
+    Returns
+    -------
+    Result
+        Also after Ctrl-C: the best answer so far, with status "interrupted".
+
+    Notes
+    -----
+    Memory beyond X: two copies of (w, α) and one of the gradient, O(n + d).
+
+    Examples
+    --------
+    >>> import dualfree as df
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 10))
+    >>> y = np.sign(X @ rng.normal(size=10))
+    >>> result = df.solve(df.Problem(X, df.losses.Logistic(y), lam=1 / 200))
+    >>> result.status, result.certificate.relative_gap <= 1e-6
+    (<Status.CONVERGED: 'converged'>, True)
+    """
+    begun = time.perf_counter()
+    if method not in METHODS:
+        raise ValueError(f"method is {method!r}; it must be one of: {', '.join(METHODS)}.")
+    limits = _Limits(
+        not_negative("tol", tol),
+        not_negative("absolute_tol", absolute_tol),
+        positive("max_epochs", max_epochs),
+        np.inf if time_limit is None else positive("time_limit", time_limit),
+        positive("evaluate_every", evaluate_every),
+    )
+    seed = whole("seed", seed, 0, 2**64 - 1)
+    bound = _bound_sampling(sampling, problem)
+    wanted = default_step(problem) if step is None else step
+    rule = step_rule("theorem-2" if wanted == "tuned" else wanted, bound)
+    start = METHODS[method](problem, bound, rule).start(_start_alpha(warm_start, problem))
+    tuning: Tuning | None = None
+    if wanted == "tuned":
+        tuning = tune(METHODS[method], problem, bound, start, seed)
+        rule = step_rule(tuning.theta, bound)
+    run = _Run(METHODS[method](problem, bound, rule), start, limits, seed, begun)
+    with progress_bar(progress, repr(bound.sampling), limits.max_epochs) as show:
+        status = run.until_done(callback, show)
+    return run.result(status, method, tuning)
+
+
+def _bound_sampling(sampling: Any, problem: Problem) -> BoundSampling:
+    if sampling is None:
+        sampling = Shuffled() if problem.loss.all_convex else "uniform"
+    if isinstance(sampling, str):
+        sampling = by_name(sampling)
+    if isinstance(sampling, Sampling):
+        return sampling.bind(problem)
+    if not isinstance(sampling, BoundSampling):
+        raise TypeError(f"sampling is {sampling!r:.60}; it must be one of dualfree.samplings, such as Nice(8).")
+    if sampling.problem is not problem:
+        raise ValueError(
+            f"sampling is {sampling.sampling!r} bound to another problem, so its p and v do not belong to this one; "
+            "bind it to this problem, or give the sampling itself."
+        )
+    return sampling
+
+
+def _start_alpha(warm_start: Any, problem: Problem) -> Floats:
+    if warm_start is None:
+        return np.zeros(problem.n)
+    alpha = warm_start.alpha if isinstance(warm_start, Result) else warm_start
+    return vector("warm_start", alpha, problem.n).copy()
+
+
+class _Run:
+    """One run under way: its state, its clock, and the best point so far."""
+
+    def __init__(self, method: Method, state: State, limits: _Limits, seed: int, begun: float) -> None:
+        self.method, self.state, self.limits, self.seed, self.begun = method, state, limits, seed, begun
+        self.problem, self.sampling = method.problem, method.sampling
+        self.history = History()
+        self.seconds = 0.0
+        theorem = 2 if self.problem.loss.all_convex else 1
+        self.start_potential = initial_potential(self.problem, state.w, state.alpha, theorem)
+        self.best: tuple[State, Certificate]
+        self.evaluate()
+        work = float(self.sampling.p @ self.problem.examples.nonzeros)
+        self.piece = int(np.clip(_PIECE_NONZEROS / max(work, 1.0), 1, _PIECE_ITERATIONS))
+
+    def until_done(self, callback: Callback | None, show: Callable[[Row], None]) -> Status:
+        """Advance and evaluate until something says stop."""
+        try:
+            while True:
+                row = self.history[-1]
+                show(row)
+                stop = bool(callback(row)) if callback is not None else False
+                status = self._status(stop)
+                if status is not None:
+                    return status
+                self._advance_to_next_evaluation()
+                self.evaluate()
+        except KeyboardInterrupt:
+            self.evaluate()
+            return Status.CONVERGED if self.limits.reached(self.best[1]) else Status.INTERRUPTED
+
+    def _status(self, stop: bool) -> Status | None:
+        row = self.history[-1]
+        if self.limits.reached(self.best[1]):
+            return Status.CONVERGED
+        if not np.isfinite(row.value) or abs(row.value) > _BLOW_UP * (1 + abs(self.history[0].value)):
+            return Status.DIVERGED
+        if stop:
+            return Status.STOPPED
+        if row.epoch >= self.limits.max_epochs:
+            return Status.MAX_EPOCHS
+        if time.perf_counter() - self.begun >= self.limits.time_limit:
+            return Status.TIME_LIMIT
+        return None
+
+    def _advance_to_next_evaluation(self) -> None:
+        per_epoch = self.sampling.iterations_per_epoch
+        next_epoch = min(self.history[-1].epoch + self.limits.evaluate_every, self.limits.max_epochs)
+        target = max(self.state.iteration + 1, round(next_epoch * per_epoch))
+        while self.state.iteration < target:
+            clock = time.perf_counter()
+            count = min(self.piece, target - self.state.iteration)
+            self.method.advance(self.state, self.sampling.draw(self.state.iteration, count, self.seed))
+            now = time.perf_counter()
+            self.seconds += now - clock
+            if now - self.begun >= self.limits.time_limit:
+                return
+
+    def evaluate(self) -> None:
+        """Certify the present point, note it, and keep it if it is the best."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            proof, gradient_norm = self._certify()
+        epoch = self.state.iteration / self.sampling.iterations_per_epoch
+        self.history.rows.append(Row(epoch, self.state.iteration, self.seconds, proof.value, proof.gap, gradient_norm))
+        if len(self.history) == 1 or proof.gap < self.best[1].gap:
+            self.best = (self.state.copy(), proof)
+
+    def _certify(self) -> tuple[Certificate, float]:
+        state, problem = self.state, self.problem
+        if not (np.isfinite(state.w).all() and np.isfinite(state.alpha).all()):
+            return Certificate(np.inf, np.inf, np.inf, problem.loss.all_convex), np.inf
+        seen = problem.evaluate(state.w, state.alpha)
+        if seen.combination is None or _apart(state.w, seen.combination):
+            # Rounding adds up over long runs; the invariant says what w should be.
+            derived = problem.primal(state.alpha)
+            if _apart(state.w, derived):
+                state.w[:] = derived
+                seen = problem.evaluate(state.w, state.alpha)
+        return certificate(problem, seen), float(np.linalg.norm(seen.gradient))
+
+    def result(self, status: Status, method: str, tuning: Tuning | None) -> Result:
+        """The best point, with everything that is known of the run."""
+        (state, proof), rule = self.best, self.method.rule
+        goal = max(self.limits.tol * abs(proof.value), self.limits.absolute_tol)
+        last = self.history[-1]
+        message = f"{status.sentence} {proof.sentence} Asked: {goal:.3g}, after {last.epoch:.4g} epochs and {self.seconds:.3g} s."
+        return Result(
+            state.w, state.alpha, status, message, proof, self.history, self._promise(goal), method,
+            repr(self.sampling.sampling), rule.name, rule.theta, self.seed, last.epoch, last.iteration,
+            self.seconds, time.perf_counter() - self.begun, tuning,
+        )  # fmt: skip
+
+    def _promise(self, goal: float) -> Bound:
+        theorem = self.method.rule.proven or (2 if self.problem.loss.all_convex else 1)
+        proven = self.method.rule.proven is not None
+        return iteration_bound(self.sampling, goal, self.start_potential, theorem, covered=proven)
+
+
+def _apart(w: Floats, other: Floats) -> bool:
+    return float(np.linalg.norm(w - other)) > _DRIFT * float(np.linalg.norm(w))

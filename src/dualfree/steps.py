@@ -1,0 +1,128 @@
+"""Step sizes: how far α_i moves, from the theory's constants; nobody types a number that a formula gives."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import elementwise
+
+from dualfree.arrays import Floats, Indices
+from dualfree.losses.base import Loss
+from dualfree.problem import Problem
+from dualfree.samplings.base import BoundSampling
+
+NAMES = ("theorem-1", "theorem-2", "per-example", "implicit", "tuned")
+
+
+@dataclass(frozen=True)
+class StepRule:
+    """A step size made ready for the kernels.
+
+    Attributes
+    ----------
+    name : str
+        As the user gave it.
+    scale : array
+        ``θ/p_i`` for fixed steps, ``v_i/(λn)`` for implicit ones; one number if all are equal.
+    implicit : bool
+        Which of the two.
+    theta : float
+        θ of the step itself, or for `per-example` and `implicit` the θ of Theorem 2.
+    proven : int or None
+        The theorem that covers this step, if one does.
+    """
+
+    name: str
+    scale: Floats
+    implicit: bool
+    theta: float
+    proven: int | None
+
+
+def theorem_theta(bound: BoundSampling, theorem: int) -> float:
+    """The largest step that Theorem 1 or 2 allows.
+
+    ``θ = min_i p_i nλ²/(L_i² v_i + nλ²)`` for Theorem 1, ``θ = min_i p_i nλ/(l_i v_i + nλ)`` for Theorem 2.
+
+    Examples
+    --------
+    >>> import dualfree as df
+    >>> problem = df.Problem(np.eye(2), df.losses.Squared(np.ones(2)), lam=0.5)
+    >>> theorem_theta(df.samplings.Uniform().bind(problem), theorem=2)
+    0.25
+    """
+    problem = bound.problem
+    if theorem == 2:
+        ratio = problem.l * bound.v / (problem.n * problem.lam)
+    else:
+        ratio = problem.L**2 * bound.v / (problem.n * problem.lam**2)
+    return float((bound.p / (1 + ratio)).min())
+
+
+def default_step(problem: Problem) -> str:
+    """`implicit` where every φ_i is convex, otherwise `theorem-1`."""
+    return "implicit" if problem.loss.all_convex else "theorem-1"
+
+
+def step_rule(step: Any, bound: BoundSampling) -> StepRule:
+    """The rule that `step` names: ``theorem-1``, ``theorem-2``, ``per-example``, ``implicit``, or a number θ."""
+    problem = bound.problem
+    if isinstance(step, str):
+        if step not in NAMES:
+            raise ValueError(f"step is {step!r}; it must be one of {', '.join(NAMES)}, or a number θ.")
+        if step != "theorem-1":
+            problem.require_convex(f"step={step!r}")
+    ratio = problem.l * bound.v / (problem.n * problem.lam)
+    match step:
+        case "theorem-1":
+            theta = theorem_theta(bound, 1)
+            return StepRule(step, _compact(theta / bound.p), False, theta, 1)
+        case "theorem-2":
+            theta = theorem_theta(bound, 2)
+            return StepRule(step, _compact(theta / bound.p), False, theta, 2)
+        case "per-example":
+            return StepRule(step, _compact(1 / (1 + ratio)), False, theorem_theta(bound, 2), None)
+        case "implicit":
+            scale = bound.v / (problem.lam * problem.n)
+            return StepRule(step, _compact(scale), True, theorem_theta(bound, 2), None)
+    return _number_rule(step, bound)
+
+
+def _number_rule(step: Any, bound: BoundSampling) -> StepRule:
+    largest = float(bound.p.min())
+    if isinstance(step, bool) or not isinstance(step, (int, float, np.integer, np.floating)):
+        raise TypeError(f"step is {step!r}; it must be one of {', '.join(NAMES)}, or a number θ.")
+    theta = float(step)
+    if not (math.isfinite(theta) and 0 < theta <= largest * (1 + 1e-12)):
+        raise ValueError(f"step is θ = {step!r}; it must be above 0 and at most min p_i = {largest:.6g}.")
+    theorem = 2 if bound.problem.loss.all_convex else 1
+    proven = theorem if theta <= theorem_theta(bound, theorem) * (1 + 1e-12) else None
+    return StepRule(f"{theta:g}", _compact(np.minimum(theta / bound.p, 1.0)), False, theta, proven)
+
+
+def _compact(scale: Floats) -> Floats:
+    """One number instead of n equal ones: less memory to read in the kernel's innermost loop."""
+    return scale[:1].copy() if np.ptp(scale) == 0 else np.ascontiguousarray(scale)
+
+
+def implicit_alpha(loss: Loss, indices: Indices, z: Floats, alpha: Floats, scale: Floats) -> Floats:
+    """Roots of ``α⁺ = −φ_i'(z_i + scale_i (α⁺ − α_i))``, for a loss in Python.
+
+    The residual increases, and its root lies between α and ``−φ_i'(z_i)``.
+    """
+    y = loss.y[indices]
+
+    def residual(a: Floats, at: Floats) -> Floats:
+        k = at.astype(np.int64)
+        moved = z[k] + scale[k] * (a - alpha[k])
+        return a + loss.weighted(loss.derivative(moved, y[k]), indices[k])
+
+    end = -loss.weighted(loss.derivative(z, y), indices)
+    low, high = np.minimum(alpha, end), np.maximum(alpha, end)
+    found = elementwise.find_root(
+        residual, (low, high), args=(np.arange(len(z), dtype=np.float64),),
+        tolerances={"xatol": 0.0, "xrtol": 4e-16, "fatol": 1e-15},
+    )  # fmt: skip
+    # Equal ends, or ends that rounding has put on one side: both are the root.
+    return np.where(found.success, found.x, end)

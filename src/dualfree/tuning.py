@@ -1,0 +1,50 @@
+"""``step="tuned"``: the best θ of a geometric grid, what the paper calls fine-tuned."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from dualfree.methods.base import Method, State
+from dualfree.problem import Problem
+from dualfree.samplings.base import BoundSampling
+from dualfree.steps import step_rule, theorem_theta
+
+_TRIAL_EPOCHS = 3.0
+_FACTOR = 2.0
+_PATIENCE = 2  # grid points in a row that are worse than the best, before the search ends
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The trials: for each θ the value P(w) that it reached, and what all of them cost."""
+
+    theta: float
+    trials: tuple[tuple[float, float], ...]
+    epochs: float
+    seconds: float
+
+
+def tune(method: type[Method], problem: Problem, bound: BoundSampling, state: State, seed: int) -> Tuning:
+    """Run each θ of the grid for three epochs from copies of `state`; the least P(w) wins.
+
+    The grid starts at the theorem's θ and doubles up to ``min p_i``, beyond which α_i would overshoot.
+    """
+    begun = time.perf_counter()
+    theta = theorem_theta(bound, 2 if problem.loss.all_convex else 1)
+    largest = float(bound.p.min())
+    iterations = max(1, round(_TRIAL_EPOCHS * bound.iterations_per_epoch))
+    draws = bound.draw(0, iterations, seed)
+    trials: list[tuple[float, float]] = []
+    best, since_best = np.inf, 0
+    while since_best < _PATIENCE:
+        copy = state.copy()
+        method(problem, bound, step_rule(theta, bound)).advance(copy, draws)
+        value = problem.value(copy.w) if np.isfinite(copy.w).all() else np.inf
+        trials.append((theta, value))
+        best, since_best = (value, 0) if value < best else (best, since_best + 1)
+        if theta >= largest:
+            break
+        theta = min(theta * _FACTOR, largest)
+    winner = min(trials, key=lambda trial: trial[1])[0]
+    return Tuning(winner, tuple(trials), len(trials) * _TRIAL_EPOCHS, time.perf_counter() - begun)
