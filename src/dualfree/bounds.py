@@ -56,7 +56,7 @@ def initial_potential(problem: Problem, w: Floats, alpha: Floats, theorem: int) 
 
 
 def _weighted_sum(squares: Floats, weights: Floats, n: int) -> float:
-    """``(1/2n) Σ squares_i/weights_i``; an example of weight zero has no loss, so its square is zero or does not count."""
+    """``(1/2n) Σ squares_i/weights_i``; an example of weight zero has no say in w and does not count."""
     used = weights > 0
     return float((squares[used] / weights[used]).sum()) / (2 * n)
 
@@ -69,6 +69,11 @@ def iteration_bound(bound: BoundSampling, epsilon: float, start: float, theorem:
     ratio = (smoothness + problem.lam) * start / (problem.lam * epsilon) if epsilon > 0 else math.inf
     iterations = math.log(ratio) / theta if ratio > 1 else 0.0
     return Bound(
-        theorem, theta, epsilon, start, iterations, iterations / bound.iterations_per_epoch,
+        theorem,
+        theta,
+        epsilon,
+        start,
+        iterations,
+        iterations / bound.iterations_per_epoch,
         covered and bound.sampling.covered,
-    )  # fmt: skip
+    )

@@ -70,8 +70,8 @@ def plan(
     samplings : list of Sampling
         The candidates.
     cores : int, optional
-        Cores that share an iteration's work; by default each piece (an example, or a whole chunk or part) has one of its
-        own, as in the paper. With fewer, each piece goes to the core with the least work so far.
+        Cores that share an iteration's work; by default each piece (an example, or a whole chunk or part) has one
+        of its own, as in the paper. With fewer, each piece goes to the core with the least work so far.
     tol : float
         The target is ``E[P(w) − P*] ≤ tol · |P(0)|``, from w = 0.
     seed : int
@@ -111,7 +111,7 @@ def plan(
                 per_iteration,
                 promise.iterations * per_iteration,
                 promise.covered,
-            )  # fmt: skip
+            )
         )
     return Plan(tuple(sorted(rows, key=lambda row: row.proxy)))
 

@@ -16,9 +16,12 @@ def progress_bar(wanted: bool, title: str, max_epochs: float) -> Iterator[Callab
         yield lambda row: None
         return
     columns = (
-        TextColumn("{task.description}"), BarColumn(), TextColumn("epoch {task.completed:.1f}/{task.total:g}"),
-        TextColumn("{task.fields[state]}"), TimeElapsedColumn(),
-    )  # fmt: skip
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("epoch {task.completed:.1f}/{task.total:g}"),
+        TextColumn("{task.fields[state]}"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(title, total=max_epochs, state="")
 

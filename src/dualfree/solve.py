@@ -239,12 +239,27 @@ class _Run:
         (state, proof), rule = self.best, self.method.rule
         goal = max(self.limits.tol * abs(proof.value), self.limits.absolute_tol)
         last = self.history[-1]
-        message = f"{status.sentence} {proof.sentence} Asked: {goal:.3g}, after {last.epoch:.4g} epochs and {self.seconds:.3g} s."
+        spent = f"{last.epoch:.4g} epochs and {self.seconds:.3g} s"
+        message = f"{status.sentence} {proof.sentence} Asked: {goal:.3g}; spent: {spent}."
         return Result(
-            state.w, state.alpha, status, message, proof, self.history, self._promise(goal), method,
-            repr(self.sampling.sampling), rule.name, rule.theta, self.seed, last.epoch, last.iteration,
-            self.seconds, time.perf_counter() - self.begun, tuning,
-        )  # fmt: skip
+            state.w,
+            state.alpha,
+            status,
+            message,
+            proof,
+            self.history,
+            self._promise(goal),
+            method,
+            repr(self.sampling.sampling),
+            rule.name,
+            rule.theta,
+            self.seed,
+            last.epoch,
+            last.iteration,
+            self.seconds,
+            time.perf_counter() - self.begun,
+            tuning,
+        )
 
     def _promise(self, goal: float) -> Bound:
         theorem = self.method.rule.proven or (2 if self.problem.loss.all_convex else 1)

@@ -121,8 +121,10 @@ def implicit_alpha(loss: Loss, indices: Indices, z: Floats, alpha: Floats, scale
     end = -loss.weighted(loss.derivative(z, y), indices)
     low, high = np.minimum(alpha, end), np.maximum(alpha, end)
     found = elementwise.find_root(
-        residual, (low, high), args=(np.arange(len(z), dtype=np.float64),),
+        residual,
+        (low, high),
+        args=(np.arange(len(z), dtype=np.float64),),
         tolerances={"xatol": 0.0, "xrtol": 4e-16, "fatol": 1e-15},
-    )  # fmt: skip
+    )
     # Equal ends, or ends that rounding has put on one side: both are the root.
     return np.where(found.success, found.x, end)

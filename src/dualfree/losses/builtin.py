@@ -26,8 +26,11 @@ class BuiltIn(Loss):
     def _call(self, function: Any, argument: ArrayLike, y: ArrayLike) -> Floats:
         argument, y = np.broadcast_arrays(np.asarray(argument, dtype=np.float64), np.asarray(y, dtype=np.float64))
         out = np.empty(argument.size)
-        function((self.kind, np.ascontiguousarray(y).ravel(), None, *self.parameters),
-                 np.ascontiguousarray(argument).ravel(), out)  # fmt: skip
+        function(
+            (self.kind, np.ascontiguousarray(y).ravel(), None, *self.parameters),
+            np.ascontiguousarray(argument).ravel(),
+            out,
+        )
         return out.reshape(argument.shape)
 
     def value(self, z: ArrayLike, y: ArrayLike) -> Floats:

@@ -1,4 +1,4 @@
-"""A look at a user's loss before any work starts: do its three functions agree with each other?"""
+"""A look at a user's loss before any work starts: its three functions must agree with each other."""
 
 import numpy as np
 

@@ -25,9 +25,16 @@ class DfSDCA(Method):
             self._advance_in_python(state, draws)
         else:
             kernels.dfsdca(
-                problem.examples.native, loss.native, self.rule.implicit, self.rule.scale,
-                1 / (problem.lam * problem.n), draws.indices, draws.batch_start, state.alpha, state.w,
-            )  # fmt: skip
+                problem.examples.native,
+                loss.native,
+                self.rule.implicit,
+                self.rule.scale,
+                1 / (problem.lam * problem.n),
+                draws.indices,
+                draws.batch_start,
+                state.alpha,
+                state.w,
+            )
         state.iteration += draws.count
 
     def _advance_in_python(self, state: State, draws: Draws) -> None:
