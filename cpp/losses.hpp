@@ -141,7 +141,7 @@ struct Losses {
     const double* weight;  // nullptr: all one
 
     double weight_of(Size i) const { return weight ? weight[i] : 1.0; }
-    void prefetch(Size i) const {
+    DUALFREE_INLINE void prefetch(Size i) const {
         __builtin_prefetch(y + i);
         if (weight) __builtin_prefetch(weight + i);
     }

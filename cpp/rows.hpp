@@ -9,6 +9,17 @@ namespace dualfree {
 
 using Size = std::int64_t;
 
+// GCC takes a function that only prefetches for one without effect and drops the calls, unless it is inlined
+// before it looks: every prefetching function must be forced inline.
+#define DUALFREE_INLINE [[gnu::always_inline]] inline
+
+constexpr int most_lines = 6;
+
+DUALFREE_INLINE void prefetch_lines(const void* begin, const void* end) {
+    const char* line = reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(begin) & ~std::uintptr_t(63));
+    for (int k = 0; k < most_lines && line < end; ++k, line += 64) __builtin_prefetch(line);
+}
+
 template <class Value, class Index>
 struct CsrRows {
     const Value* values;
@@ -46,15 +57,13 @@ struct CsrRows {
             if (values[k] != Value(0)) visit(Size(columns[k]), double(values[k]));
     }
 
-    void prefetch_bounds(Size i) const { __builtin_prefetch(start + i); }
+    DUALFREE_INLINE void prefetch_bounds(Size i) const { __builtin_prefetch(start + i); }
 
-    // The first lines only: the hardware follows a stream by itself once it has begun.
-    void prefetch(Size i) const {
-        const Size first = start[i];
-        __builtin_prefetch(values + first);
-        __builtin_prefetch(columns + first);
-        __builtin_prefetch(reinterpret_cast<const char*>(values + first) + 64);
-        __builtin_prefetch(reinterpret_cast<const char*>(columns + first) + 64);
+    // Every cache line of a short row, the first ones of a long row: there the hardware follows the stream itself.
+    DUALFREE_INLINE void prefetch(Size i) const {
+        const Size first = start[i], last = start[i + 1];
+        prefetch_lines(values + first, values + last);
+        prefetch_lines(columns + first, columns + last);
     }
 };
 
@@ -95,11 +104,10 @@ struct DenseRows {
             if (row[j * column_stride] != Value(0)) visit(j, double(row[j * column_stride]));
     }
 
-    void prefetch_bounds(Size) const {}
+    DUALFREE_INLINE void prefetch_bounds(Size) const {}
 
-    void prefetch(Size i) const {
-        const char* row = reinterpret_cast<const char*>(values + i * row_stride);
-        for (int line = 0; line < 4; ++line) __builtin_prefetch(row + 64 * line);
+    DUALFREE_INLINE void prefetch(Size i) const {
+        prefetch_lines(values + i * row_stride, values + i * row_stride + d);
     }
 };
 

@@ -48,7 +48,7 @@ struct Dfsdca {
     double* alpha;
     double* w;
 
-    void prefetch(const Size* indices, Size at, Size end) const {
+    DUALFREE_INLINE void prefetch(const Size* indices, Size at, Size end) const {
         if (at + far_ahead < end) {
             const Size i = indices[at + far_ahead];
             rows.prefetch_bounds(i);
