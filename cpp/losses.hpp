@@ -18,10 +18,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // f = log(1 + exp(-t))
 struct Logistic {
-    static double sigmoid(double x) {  // 1 / (1 + exp(-x)), without overflow for any x
-        const double e = std::exp(-std::fabs(x));
-        return x >= 0 ? 1 / (1 + e) : e / (1 + e);
-    }
+    // 1 / (1 + exp(-x)): where exp overflows, the answer is 0, as it should be. No branch on the sign of x, which
+    // a processor cannot predict.
+    static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
     double value(double z, double y) const {
         const double t = y * z;
         return std::fmax(-t, 0.0) + std::log1p(std::exp(-std::fabs(t)));
@@ -35,10 +34,11 @@ struct Logistic {
     }
     double implicit(double z, double a, double c, double y) const {
         const double t = y * z, s = y * a;
+        const auto residual_of = [&](double x, double p) { return Residual{x - p, 1 + c * p * (1 - p)}; };
         const double target = sigmoid(-t);
-        return y * newton_in_bracket(s, target, [&](double x) {
-                   const double p = sigmoid(-(t + c * (x - s)));
-                   return Residual{x - p, 1 + c * p * (1 - p)};
+        // |p''| <= p' <= p (1 - p), so the residual bends by at most c / 2 times its slope.
+        return y * newton_in_bracket(s, target, residual_of(s, target), 0.5 * c, [&](double x) {
+                   return residual_of(x, sigmoid(-(t + c * (x - s))));
                });
     }
 };

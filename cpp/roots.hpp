@@ -10,21 +10,25 @@ struct Residual {
     double value, slope;
 };
 
-// Newton from `from`, kept inside the bracket [from, to] (in either order); bisection when Newton leaves it.
-// Newton doubles the digits, so a move below 1e-8 leaves an error near rounding.
+// Newton from `from`, whose residual is `first`, kept inside the bracket [from, to] (in either order). A move that
+// leaves the bracket, or that is not half as long as the one before, becomes a bisection, so it cannot cycle.
+// A Newton move m leaves an error of at most `bend` * m^2, where `bend` bounds |second derivative| / (2 slope), so
+// the last move need not be confirmed by another evaluation.
 template <class Function>
-double newton_in_bracket(double from, double to, Function&& residual) {
+double newton_in_bracket(double from, double to, Residual first, double bend, Function&& residual) {
+    constexpr double enough = 1e-13;
     double low = std::min(from, to), high = std::max(from, to), x = from;
-    const double small = 1e-8 * (high - low), smallest = 4e-16 * std::max(std::fabs(low), std::fabs(high));
-    for (int round = 0; round < 100; ++round) {
-        const auto [value, slope] = residual(x);
-        if (value == 0) return x;
-        (value > 0 ? high : low) = x;
-        double next = x - value / slope;
-        if (!(next >= low && next <= high)) next = 0.5 * (low + high);
-        const double move = std::fabs(next - x);
-        x = next;
-        if (move <= std::max(small, smallest)) break;
+    double longest = high - low;
+    Residual at_x = first;
+    for (int round = 0; round < 200 && at_x.value != 0; ++round) {
+        (at_x.value > 0 ? high : low) = x;
+        double move = -at_x.value / at_x.slope;
+        const bool newton = x + move >= low && x + move <= high && std::fabs(move) <= longest;
+        if (!newton) move = 0.5 * (low + high) - x;
+        x += move;
+        if ((newton && bend * move * move <= enough) || high - low <= enough) break;
+        longest = 0.5 * std::fabs(move);
+        at_x = residual(x);
     }
     return x;
 }
