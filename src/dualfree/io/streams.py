@@ -22,11 +22,12 @@ _WRITERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, "
 
 
 class _Replayed(io.RawIOBase):
-    """A binary file whose first bytes were read already: they come again, then the rest. It need not be seekable."""
+    """A binary file, seekable or not, whose first bytes were read already: they come again, then the rest."""
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self._head = head
         self._rest = rest
+        self.given = 0
 
     def readable(self) -> bool:
         return True
@@ -36,6 +37,7 @@ class _Replayed(io.RawIOBase):
         taken = data[: len(buffer)]
         self._head = data[len(taken) :]
         buffer[: len(taken)] = taken
+        self.given += len(taken)
         return len(taken)
 
 
@@ -48,18 +50,21 @@ class Decompressed:
 
     def __init__(self, source: Source) -> None:
         self._owned: BinaryIO | None = None
+        self._size = 0
         if isinstance(source, str | os.PathLike):
             self.name = os.fspath(source)
-            self._owned = file = open(source, "rb")
+            self._owned = open(source, "rb")  # noqa: SIM115
+            self._size = os.fstat(self._owned.fileno()).st_size
         else:
             self.name = str(getattr(source, "name", "<stream>"))
-            file = source
-        head = file.read(6)
+        file = self._owned or cast(BinaryIO, source)
+        head: Any = file.read(6)
         if not isinstance(head, bytes):
             self.close()
             raise TypeError(f"{self.name} is open as text; open it in binary mode ('rb').")
         self.kind = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
-        whole = io.BufferedReader(_Replayed(head, file), buffer_size=1 << 18)
+        self._raw = _Replayed(head, file)
+        whole = io.BufferedReader(self._raw, buffer_size=1 << 16)
         self._stream: IO[bytes] = _READERS[self.kind](whole) if self.kind else whole
 
     def __enter__(self) -> "Decompressed":
@@ -69,8 +74,14 @@ class Decompressed:
         self.close()
 
     def close(self) -> None:
+        """Close the file if it was opened here."""
         if self._owned is not None:
             self._owned.close()
+
+    @property
+    def fraction(self) -> float:
+        """About which part of the file has been read, or 0 if its size is unknown."""
+        return self._raw.given / self._size if self._size else 0.0
 
     def readinto(self, buffer: memoryview) -> int:
         """Fill the start of `buffer`; 0 means the end."""
@@ -93,18 +104,18 @@ class Decompressed:
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open `path` for writing, compressed if its suffix says so; it changes only once everything is on the disk.
+    """Open `path` for writing, compressed if its suffix says so; it changes only once all is on the disk.
 
-    The bytes go to a file beside it that takes its place at the end. After an error `path` is as it was and nothing
-    is left beside it. What is no regular file (a pipe, a device) is written directly.
+    The bytes go to a file beside it that takes its place at the end. After an error `path` is as it was and
+    nothing is left beside it. What is no regular file (a pipe, a device) is written directly.
 
     Examples
     --------
-    >>> import gzip, tempfile
+    >>> import gzip, pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with atomic_write(folder + "/a.gz") as file:
     ...         _ = file.write(b"1 1:1")
-    ...     gzip.open(folder + "/a.gz").read()
+    ...     gzip.decompress(pathlib.Path(folder, "a.gz").read_bytes())
     b'1 1:1'
     """
     target = Path(os.path.realpath(path))
