@@ -105,11 +105,20 @@ def download(entry: Entry) -> Path:
             f"fetched from {entry.urls[0]} ({reason}); set DUALFREE_DATA to a folder with {entry.name}.svm, "
             "or pass standin=True for generated data of the same shape."
         ) from error
+    except ValueError as error:
+        raise DatasetMismatch(f"What {entry.urls[0]} sent is not {entry.name}: {error}") from error
     return target
 
 
 def _retrieve(url: str, folder: str) -> Path:
-    return Path(pooch.retrieve(url, known_hash=None, fname=url.rsplit("/", 1)[1], path=folder))
+    # Its log would ask the reader to note the checksum, which is done here.
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("WARNING")
+    try:
+        return Path(pooch.retrieve(url, known_hash=None, fname=url.rsplit("/", 1)[1], path=folder))
+    finally:
+        logger.setLevel(level)
 
 
 def _convert_index_lists(data: Path, labels: Path) -> Path:
