@@ -32,13 +32,15 @@ def processor() -> str:
     return f"{models[0] if models else platform.processor()}, {os.cpu_count()} cores"
 
 
-def median_seconds(read: Callable[[str], Any], path: str) -> float:
-    seconds = []
+def median_seconds(path: str, *readers: Callable[[str], Any]) -> list[float]:
+    """Take turns, so that a busy spell of the machine slows all readers alike."""
+    seconds: list[list[float]] = [[] for _ in readers]
     for _ in range(REPEATS):
-        start = time.perf_counter()
-        read(path)
-        seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds)
+        for read, times in zip(readers, seconds, strict=True):
+            start = time.perf_counter()
+            read(path)
+            times.append(time.perf_counter() - start)
+    return [statistics.median(times) for times in seconds]
 
 
 def measure(name: str, folder: str) -> tuple[str, ...]:
@@ -56,7 +58,7 @@ def measure(name: str, folder: str) -> tuple[str, ...]:
             (ours[1], theirs[1]),
         )
     )
-    seconds, peer = median_seconds(read_libsvm, path), median_seconds(load_svmlight_file, path)
+    seconds, peer = median_seconds(path, read_libsvm, load_svmlight_file)
     megabytes = Path(path).stat().st_size / 1e6
     return (
         f"{name} ({data.provenance})",
