@@ -17,7 +17,7 @@ from dualfree.datasets.shapes import SHAPES
 from dualfree.io import write_libsvm
 
 TINY = registry.Entry(
-    name="w8a", n=3, d=4, nnz=4, classes={-1: 2, 1: 1}, positive=1, source="a test", urls=("http://127.0.0.1:9/w8a",)
+    name="w8a", n=3, d=4, nnz=4, classes={-1: 2, 1: 1}, source="a test", urls=("http://127.0.0.1:9/w8a",)
 )  # fmt: skip
 X = csr_matrix(np.array([[1.0, 0, 2, 0], [0, 0, 0, 3], [0, 0.1, 0, 0]]))
 Y = np.array([-1.0, 1, -1])
@@ -171,11 +171,11 @@ def test_standin_has_the_shape_of_the_original(name):
     assert (data.X.data != 0).all()
     assert lengths.mean() == pytest.approx(entry.nnz / entry.n, rel=0.025)
     assert lengths.max() == SHAPES[name].row_lengths[-1]
-    share = entry.classes[entry.positive] / entry.n
+    share = entry.classes[registry.POSITIVE] / entry.n
     assert (data.y == 1).mean() == pytest.approx(share, abs=1 / n)
     own = datasets.load(name, standin=True, n=n, original_labels=True)
     assert_array_equal(np.unique(own.y), sorted(entry.classes))
-    assert_array_equal(own.y == entry.positive, data.y == 1)
+    assert_array_equal(own.y == registry.POSITIVE, data.y == 1)
 
 
 def test_standin_depends_on_the_seed_alone():

@@ -16,7 +16,7 @@ from dualfree.datasets.files import (
     find_file,
     read_checked,
 )
-from dualfree.datasets.registry import ENTRIES, find_entry
+from dualfree.datasets.registry import ENTRIES, POSITIVE, find_entry
 from dualfree.datasets.standins import generate
 
 __all__ = ["Dataset", "DatasetMismatch", "DatasetUnavailable", "Description", "describe", "load", "names"]
@@ -140,8 +140,8 @@ def load(
     n : int, optional
         The number of rows of the stand-in, if not that of the original.
     original_labels : bool
-        Keep the file's own labels. By default y is +1 for class 1 of protein, for label 2 of cov1 (all cover
-        types but type 2, which has label 1), and for label 1 elsewhere; it is -1 for all others.
+        Keep the file's own labels. By default y is +1 for label 1 (in protein one class of three, in cov1 cover
+        type 2) and -1 for all others.
 
     Returns
     -------
@@ -173,5 +173,5 @@ def load(
     else:
         X, y, provenance = read_checked(entry, find_file(name) or download(entry))
     if not original_labels:
-        y = np.where(y == entry.positive, 1.0, -1.0)
+        y = np.where(y == POSITIVE, 1.0, -1.0)
     return Dataset(X, y, name, provenance)

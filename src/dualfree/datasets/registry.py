@@ -34,11 +34,12 @@ class Entry:
     d: int
     nnz: int
     classes: dict[int, int]
-    positive: int
     source: str
     urls: tuple[str, ...]
     reconstruction: Reconstruction | None = None
 
+
+POSITIVE = 1  # the label that becomes +1, in every one of the five files
 
 _ENTRIES = (
     Entry(
@@ -47,7 +48,6 @@ _ENTRIES = (
         d=300,
         nnz=579_586,
         classes={-1: 48_270, 1: 1_479},
-        positive=1,
         source="LIBSVM w8a (web pages, Platt 1998)",
         urls=(_LIBSVM + "binary/w8a",),
     ),
@@ -57,7 +57,6 @@ _ENTRIES = (
         d=100_000,
         nnz=727_760,
         classes={-1: 722, 1: 78},
-        positive=1,
         source="UCI Dorothea, training set (drug discovery, NIPS 2003)",
         urls=(_DOROTHEA + ".data", _DOROTHEA + ".labels"),
     ),
@@ -67,7 +66,6 @@ _ENTRIES = (
         d=357,
         nnz=1_839_250,
         classes={0: 8_146, 2: 5_504, 1: 4_116},
-        positive=1,
         source="LIBSVM protein (secondary structure, Wang 2002); class 1 against the rest",
         urls=(_LIBSVM + "multiclass/protein.bz2",),
         reconstruction=Reconstruction(
@@ -82,7 +80,6 @@ _ENTRIES = (
         d=47_236,
         nnz=1_498_952,
         classes={-1: 9_751, 1: 10_491},
-        positive=1,
         source="LIBSVM rcv1_train.binary (Reuters news, Lewis 2004)",
         urls=(_LIBSVM + "binary/rcv1_train.binary.bz2",),
         reconstruction=Reconstruction(
@@ -94,8 +91,7 @@ _ENTRIES = (
         n=581_012,
         d=54,
         nnz=6_901_775,
-        classes={1: 283_301, 2: 297_711},
-        positive=2,
+        classes={2: 297_711, 1: 283_301},
         source="LIBSVM covtype.binary (UCI cover type, raw); label 1 is cover type 2, label 2 the rest",
         urls=(_LIBSVM + "binary/covtype.libsvm.binary.bz2",),
     ),
