@@ -9,8 +9,9 @@
     result.w, result.certificate.gap
 """
 
-from dualfree import losses, samplings
+from dualfree import datasets, io, losses, samplings
 from dualfree.chunking import chunks
+from dualfree.io import read_libsvm, write_libsvm
 from dualfree.planning import plan
 from dualfree.problem import Problem
 from dualfree.result import Certificate, History, Result, Status
@@ -25,8 +26,12 @@ __all__ = [
     "Result",
     "Status",
     "chunks",
+    "datasets",
+    "io",
     "losses",
     "plan",
+    "read_libsvm",
     "samplings",
     "solve",
+    "write_libsvm",
 ]
