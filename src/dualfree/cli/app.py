@@ -52,7 +52,7 @@ def _sentence(error: BaseException) -> str:
 app = typer.Typer(
     cls=Commands,
     add_completion=False,
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -66,8 +66,11 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def dualfree_command(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Train L2-regularised linear models by dual-free SDCA, with certified answers."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())

@@ -71,6 +71,7 @@ def _table(runs: list[demonstration.Run], source: str) -> None:
     out = console()
     out.print()
     out.print(shown)
+    out.print()
     out.print("promised: Theorem 2's bound in expectation. certified: P(w) is at most this far from the optimum.")
 
 

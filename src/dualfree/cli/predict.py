@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dualfree.cli.app import app
 from dualfree.cli.files import check_output, read_matching
 from dualfree.cli.losses import measures
-from dualfree.cli.terminal import console, table
+from dualfree.cli.terminal import show, table
 from dualfree.io.streams import atomic_write
 from dualfree.model import Model
 
@@ -23,7 +23,9 @@ Label = Annotated[str | None, typer.Option(help="The table's column of labels, i
 @app.command()
 def predict(
     model_path: ModelPath,
-    file: Annotated[Path, typer.Argument(help="Examples; labels are not needed in tables, and not looked at.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Examples; labels are not needed in tables, and not looked at.")
+    ],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where to write, instead of standard output.")
     ] = None,
@@ -55,7 +57,7 @@ def _lines(values: NDArray[Any]) -> str:
 @app.command()
 def evaluate(
     model_path: ModelPath,
-    file: Annotated[Path, typer.Argument(help="Labelled examples.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Labelled examples.")],
     label: Label = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
@@ -70,11 +72,11 @@ def evaluate(
         plain = {keys.get(name, name.replace(" ", "_")): value for name, value in found.items()}
         typer.echo(json.dumps({"examples": len(y), "loss": model.loss} | plain))
         return
-    shown = table(f"{model_path.name} on {file.name}: {len(y):,} examples", "measure", "value", left=["measure"])
+    shown = table("measure", "value", left=["measure"])
     for name, value in found.items():
         shown.add_row(name, "not defined here" if value is None else f"{value:.6g}")
     if model.classes is not None:
         labels, counts = np.unique(y, return_counts=True)
         for text, count in zip(_lines(labels).splitlines(), counts.tolist(), strict=True):
             shown.add_row(f"examples of class {text}", f"{count:,}")
-    console().print(shown)
+    show(f"{model_path.name} on {file.name}: {len(y):,} examples", shown)

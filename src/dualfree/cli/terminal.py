@@ -20,12 +20,20 @@ def console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, markup=False)
 
 
-def table(title: str, *columns: str, left: Iterable[str] = ()) -> Table:
+def table(*columns: str, left: Iterable[str] = ()) -> Table:
     """An empty table with numbers to the right, except for the columns named in `left`."""
-    out = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    # Narrow gaps and no edges, so that seven columns fit into a terminal of 80.
+    out = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
         out.add_column(Text(column), justify="left" if column in left else "right", overflow="fold")
     return out
+
+
+def show(title: str, content: Table) -> None:
+    """Print a table under its title, which may be wider than it."""
+    out = console()
+    out.print(title, style="bold")
+    out.print(content)
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> Table:
