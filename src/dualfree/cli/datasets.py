@@ -9,13 +9,15 @@ import typer
 from dualfree import datasets as data
 from dualfree.cli.app import app
 from dualfree.cli.files import check_output
-from dualfree.cli.terminal import console, table
+from dualfree.cli.terminal import console, show, table
 from dualfree.io import write_libsvm
 
 
 @app.command()
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="The one to export. Without it: list them all.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The one to export. Without it: list them all.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where to: LIBSVM text, compressed if it ends in .gz or .xz.")
     ] = None,
@@ -43,16 +45,13 @@ def datasets(
 
 
 def _list() -> None:
-    shown = table(
-        "The datasets of the paper", "name", "examples", "features", "nonzeros", "here", left=["name", "here"]
-    )
-    out = console()
+    shown = table("name", "examples", "features", "nonzeros", "here", left=["name", "here"])
     with console(stderr=True).status("Looking at the files ..."):
         for name in data.names():
             about = data.describe(name)
             shown.add_row(name, f"{about.n:,}", f"{about.d:,}", f"{about.nnz:,}", _whereabouts(about))
-    out.print(shown)
-    out.print("Export one as LIBSVM text: dualfree datasets NAME -o FILE.svm [--standin]", soft_wrap=True)
+    show("The datasets of the paper", shown)
+    console().print("Export one as LIBSVM text: dualfree datasets NAME -o FILE.svm [--standin]", soft_wrap=True)
 
 
 def _whereabouts(about: data.Description) -> str:

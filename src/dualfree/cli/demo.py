@@ -8,7 +8,7 @@ import typer
 from dualfree import demo as demonstration
 from dualfree import plots
 from dualfree.cli.app import app
-from dualfree.cli.terminal import bars, console, table
+from dualfree.cli.terminal import bars, console, show, table
 from dualfree.cli.train import INTERRUPTED
 from dualfree.result import Status
 
@@ -20,17 +20,20 @@ def demo(
     ] = Path("demo-output"),
 ) -> None:
     """Train by five samplings, and compare what the theory promised with what happened."""
-    show(output)
+    present(output)
 
 
-def show(folder: Path, n: int | None = None) -> None:
+def present(folder: Path, n: int | None = None) -> None:
     """Run the demonstration in the terminal; `n` asks for a stand-in of so many examples."""
     folder.mkdir(parents=True, exist_ok=True)
     dataset = demonstration.data(n)
     source = describe(dataset.provenance)
     out = console()
-    out.print(f"Logistic regression on {source}: {dataset.X.shape[0]:,} examples, {dataset.X.shape[1]} features,")
-    out.print(f"λ = 1/n, to a certified relative gap of {demonstration.TOL:g}.")
+    examples, features = dataset.X.shape
+    out.print(
+        f"Logistic regression on {source}: {examples:,} examples, {features} features, λ = 1/n, to a certified "
+        f"relative gap of {demonstration.TOL:g}."
+    )
     width = max(map(len, demonstration.NAMES))
     with bars(demonstration.TOL) as add:
         runs = demonstration.run(dataset, lambda name: add(f"{name:{width}}"))
@@ -53,7 +56,6 @@ def describe(provenance: str) -> str:
 
 def _table(runs: list[demonstration.Run], source: str) -> None:
     shown = table(
-        f"Promised and actual, on {source}",
         *("sampling", "step", "promised epochs", "actual epochs", "seconds", "certified gap", "status"),
         left=["sampling", "step", "status"],
     )
@@ -70,7 +72,7 @@ def _table(runs: list[demonstration.Run], source: str) -> None:
         )
     out = console()
     out.print()
-    out.print(shown)
+    show(f"Promised and actual, on {source}", shown)
     out.print()
     out.print("promised: Theorem 2's bound in expectation. certified: P(w) is at most this far from the optimum.")
 
@@ -79,7 +81,7 @@ def _write(folder: Path, runs: list[demonstration.Run], source: str) -> None:
     out = console()
     numbers, picture = folder / "convergence.csv", folder / "convergence.png"
     demonstration.write_csv(numbers, runs, source)
-    title = f"Five samplings, one problem: logistic regression on {source}, λ = 1/n"
+    title = f"Five samplings, one problem: logistic regression, λ = 1/n\nData: {source}"
     try:
         plots.convergence(picture, [run.curve for run in runs], title, demonstration.TOL)
         out.print(f"Picture: {picture}", soft_wrap=True)

@@ -58,7 +58,7 @@ def bars(tol: float) -> Iterator[Callable[[str], Watch]]:
         return
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=24, finished_style="green"),
         TextColumn("{task.fields[state]}"),
         TimeElapsedColumn(),
     )

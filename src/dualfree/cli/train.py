@@ -1,10 +1,9 @@
 """``dualfree train``."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from numpy.typing import NDArray
 
 import dualfree
 from dualfree.cli.app import app
@@ -17,12 +16,21 @@ from dualfree.problem import Problem
 from dualfree.result import Result, Status
 from dualfree.samplings.names import FORMS
 
-INTERRUPTED = 130
+INTERRUPTED = 130  # the exit code after Ctrl-C
+
+# What `Status.sentence` says, in the words of the command line.
+_SENTENCES = {
+    Status.CONVERGED: "Converged: the certificate is within the tolerance.",
+    Status.MAX_EPOCHS: "Not converged within the epochs allowed; raise --max-epochs or --lam.",
+    Status.TIME_LIMIT: "Not converged within the time allowed; raise --time-limit.",
+    Status.INTERRUPTED: "Interrupted (Ctrl-C); this is the best answer up to then.",
+    Status.DIVERGED: "Diverged: the iterates grew without bound; take a smaller step, such as --step theorem-2.",
+}
 
 
 @app.command()
 def train(
-    file: Annotated[Path, typer.Argument(help="Examples: LIBSVM text, or a table (.csv, .parquet).")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Examples: LIBSVM text, or a table (.csv, .parquet).")],
     loss: Annotated[LossName | None, typer.Option(help="Logistic by default, for two classes.")] = None,
     lam: Annotated[float | None, typer.Option(help="The regulariser λ > 0. Default: 1/n.", show_default=False)] = None,
     sampling: Annotated[str, typer.Option(help=f"One of {FORMS}.")] = "shuffled",
@@ -68,7 +76,15 @@ def train(
         )
     model = Model.of(problem, result, data.feature_names, {"tol": tol, "max_epochs": max_epochs})
     model.save(target)
-    _report(problem, result, model, file, target, data, tested)
+    rows = [
+        ("data", f"{file.name}: {problem.n:,} examples, {problem.d:,} features"),
+        *_rows(problem, result, model, sampling),
+        ("training data", fit_sentence(model, data.X, data.y)),
+    ]
+    if tested is not None and tested[1] is not None:
+        rows.append(("test data", fit_sentence(model, tested[0], tested[1])))
+    console().print(facts([*rows, ("model", str(target))]))
+    _warn(result.status, target)
     if result.status is Status.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
 
@@ -80,40 +96,29 @@ def _step(text: str) -> str | float:
         return text
 
 
-def _report(
-    problem: Problem,
-    result: Result,
-    model: Model,
-    file: Path,
-    target: Path,
-    data: Any,
-    tested: tuple[Any, NDArray[Any] | None] | None,
-) -> None:
+def _rows(problem: Problem, result: Result, model: Model, sampling: str) -> list[tuple[str, str]]:
     parameters = "".join(f" ({parameter:g})" for parameter in model.parameters)
-    rows = [
-        ("data", f"{file.name}: {problem.n:,} examples, {problem.d:,} features"),
+    proof = result.certificate
+    return [
         ("problem", f"{model.loss} loss{parameters}, λ = {problem.lam:.4g}"),
-        ("status", f"{result.status.replace('_', ' ')}: {result.status.sentence}"),
-        ("certificate", f"{result.certificate.sentence} Relative: {result.certificate.relative_gap:.2g}."),
-        ("spent", f"{result.epochs:.4g} epochs, {result.seconds:.3g} s ({result.sampling}, {result.step} step)"),
-        ("promised", promise(result)),
-        ("training data", fit_sentence(model, data.X, data.y)),
+        ("status", _SENTENCES[result.status]),
+        ("certificate", f"{proof.sentence} Relative: {proof.relative_gap:.2g}."),
+        ("spent", f"{result.epochs:.4g} epochs, {result.seconds:.3g} s ({sampling}, {result.step} step)"),
+        ("promised", _promise(result)),
     ]
-    if tested is not None and tested[1] is not None:
-        rows.append(("test data", fit_sentence(model, tested[0], tested[1])))
-    rows.append(("model", str(target)))
-    console().print(facts(rows))
-    if result.status is Status.INTERRUPTED:
-        console(stderr=True).print(f"Interrupted: the best answer so far is in {target}.", soft_wrap=True)
-    elif result.status is not Status.CONVERGED:
-        console(stderr=True).print(
-            f"warning: the model was saved, but it is not as good as asked ({result.status.sentence})",
-            style="yellow",
-            soft_wrap=True,
-        )
 
 
-def promise(result: Result) -> str:
+def _promise(result: Result) -> str:
     """What the theory said before the run, in words."""
     said = f"{result.bound.epochs:.4g} epochs by Theorem {result.bound.theorem}"
-    return said if result.bound.covered else f"{said} for the same sampling with independent draws and its own step"
+    return said if result.bound.covered else f"{said}, which does not cover this sampling and step (for comparison)"
+
+
+def _warn(status: Status, target: Path) -> None:
+    if status is Status.CONVERGED:
+        return
+    if status is Status.INTERRUPTED:
+        said = f"Interrupted: the best answer so far is in {target}."
+    else:
+        said = f"warning: the model was saved, but it is not as accurate as asked. {_SENTENCES[status]}"
+    console(stderr=True).print(said, style="yellow", soft_wrap=True)
