@@ -78,7 +78,7 @@ def train(
     model.save(target)
     rows = [
         ("data", f"{file.name}: {problem.n:,} examples, {problem.d:,} features"),
-        *_rows(problem, result, model, sampling),
+        *_rows(problem, result, model, f"{sampling}, {step} step"),
         ("training data", fit_sentence(model, data.X, data.y)),
     ]
     if tested is not None and tested[1] is not None:
@@ -96,14 +96,14 @@ def _step(text: str) -> str | float:
         return text
 
 
-def _rows(problem: Problem, result: Result, model: Model, sampling: str) -> list[tuple[str, str]]:
+def _rows(problem: Problem, result: Result, model: Model, how: str) -> list[tuple[str, str]]:
     parameters = "".join(f" ({parameter:g})" for parameter in model.parameters)
     proof = result.certificate
     return [
         ("problem", f"{model.loss} loss{parameters}, λ = {problem.lam:.4g}"),
         ("status", _SENTENCES[result.status]),
         ("certificate", f"{proof.sentence} Relative: {proof.relative_gap:.2g}."),
-        ("spent", f"{result.epochs:.4g} epochs, {result.seconds:.3g} s ({sampling}, {result.step} step)"),
+        ("spent", f"{result.epochs:.4g} epochs, {result.seconds:.3g} s ({how})"),
         ("promised", _promise(result)),
     ]
 
