@@ -1,0 +1,124 @@
+"""``dualfree train``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import dualfree
+from dualfree.cli.app import app
+from dualfree.cli.files import check_output, default_model_path, read_matching
+from dualfree.cli.losses import LossName, fit_sentence, make_loss
+from dualfree.cli.terminal import bars, console, facts
+from dualfree.io import read
+from dualfree.model import Model
+from dualfree.problem import Problem
+from dualfree.result import Result, Status
+from dualfree.samplings.names import FORMS
+
+INTERRUPTED = 130  # the exit code after Ctrl-C
+
+# What `Status.sentence` says, in the words of the command line.
+_SENTENCES = {
+    Status.CONVERGED: "Converged: the certificate is within the tolerance.",
+    Status.MAX_EPOCHS: "Not converged within the epochs allowed; raise --max-epochs or --lam.",
+    Status.TIME_LIMIT: "Not converged within the time allowed; raise --time-limit.",
+    Status.INTERRUPTED: "Interrupted (Ctrl-C); this is the best answer up to then.",
+    Status.DIVERGED: "Diverged: the iterates grew without bound; take a smaller step, such as --step theorem-2.",
+}
+
+
+@app.command()
+def train(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Examples: LIBSVM text, or a table (.csv, .parquet).")],
+    loss: Annotated[LossName | None, typer.Option(help="Logistic by default, for two classes.")] = None,
+    lam: Annotated[float | None, typer.Option(help="The regulariser λ > 0. Default: 1/n.", show_default=False)] = None,
+    sampling: Annotated[str, typer.Option(help=f"One of {FORMS}.")] = "shuffled",
+    step: Annotated[
+        str, typer.Option(help="implicit, per-example, theorem-2, theorem-1, tuned, or a number θ.")
+    ] = "implicit",
+    tol: Annotated[float, typer.Option(help="Stop when the certified gap is this small, relative to P(w).")] = 1e-6,
+    max_epochs: Annotated[float, typer.Option(help="Stop after so many passes over the data.")] = 200,
+    time_limit: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
+    seed: Annotated[int, typer.Option(help="One seed, one answer.")] = 0,
+    test: Annotated[Path | None, typer.Option(help="Examples to measure the trained model on.")] = None,
+    label: Annotated[
+        str | None, typer.Option(help="The table's column of labels. Default: label, target, y, or the last.")
+    ] = None,
+    gamma: Annotated[float | None, typer.Option(help="Width of the smoothed hinge's round part. Default: 1.")] = None,
+    delta: Annotated[float | None, typer.Option(help="Where Huber's loss turns linear. Default: 1.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The model. Default: FILE's name with .model, here.")
+    ] = None,
+) -> None:
+    """Train a model until its certificate says that it is done, and save it.
+
+    Ctrl-C saves the best answer so far.
+    """
+    target = default_model_path(file) if output is None else output
+    check_output(target, file, test)
+    data = read(file, label=label)
+    problem = Problem(data.X, make_loss(loss, data.y, gamma, delta), 1 / len(data.y) if lam is None else lam)
+    # Read before the work, so that a mistake in it costs nothing.
+    tested = None if test is None else read_matching(test, label, data.feature_names, problem.d)
+    if tested is not None and tested[1] is None:
+        raise ValueError(f"{test} has no column of labels to compare with.")
+    with bars(tol) as add:
+        result = dualfree.solve(
+            problem,
+            sampling=sampling,
+            step=_step(step),
+            tol=tol,
+            max_epochs=max_epochs,
+            time_limit=time_limit,
+            seed=seed,
+            callback=add(sampling),
+        )
+    model = Model.of(problem, result, data.feature_names, {"tol": tol, "max_epochs": max_epochs})
+    model.save(target)
+    rows = [
+        ("data", f"{file.name}: {problem.n:,} examples, {problem.d:,} features"),
+        *_rows(problem, result, model, f"{sampling}, {step} step"),
+        ("training data", fit_sentence(model, data.X, data.y)),
+    ]
+    if tested is not None and tested[1] is not None:
+        rows.append(("test data", fit_sentence(model, tested[0], tested[1])))
+    console().print(facts([*rows, ("model", str(target))]))
+    _warn(result.status, target)
+    if result.status is Status.INTERRUPTED:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _step(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _rows(problem: Problem, result: Result, model: Model, how: str) -> list[tuple[str, str]]:
+    parameters = "".join(f" ({parameter:g})" for parameter in model.parameters)
+    proof = result.certificate
+    return [
+        ("problem", f"{model.loss} loss{parameters}, λ = {problem.lam:.4g}"),
+        ("status", _SENTENCES[result.status]),
+        ("certificate", f"{proof.sentence} Relative: {proof.relative_gap:.2g}."),
+        ("spent", f"{result.epochs:.4g} epochs, {result.seconds:.3g} s ({how})"),
+        ("promised", _promise(result)),
+    ]
+
+
+def _promise(result: Result) -> str:
+    """What the theory said before the run, in words."""
+    said = f"{result.bound.epochs:.4g} epochs by Theorem {result.bound.theorem}"
+    return said if result.bound.covered else f"{said}, which does not cover this sampling and step (for comparison)"
+
+
+def _warn(status: Status, target: Path) -> None:
+    if status is Status.CONVERGED:
+        return
+    if status is Status.INTERRUPTED:
+        said = f"Interrupted: the best answer so far is in {target}."
+    else:
+        said = f"warning: the model was saved, but it is not as accurate as asked. {_SENTENCES[status]}"
+    console(stderr=True).print(said, style="yellow", soft_wrap=True)
