@@ -1,5 +1,6 @@
 """The commands as a person types them."""
 
+import errno
 import json
 import os
 import signal
@@ -281,3 +282,22 @@ def _read(descriptor):
         return os.read(descriptor, 4096)
     except OSError:
         return b""
+
+
+def test_a_disk_that_is_full_when_the_model_is_ready_loses_nothing(invoke, svm, tmp_path, monkeypatch):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
+    save = Model.save
+
+    def save_where_there_is_room(model, path):
+        if elsewhere not in path.parents:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        save(model, path)
+
+    monkeypatch.setattr(Model, "save", save_where_there_is_room)
+    result = invoke("train", svm, "-o", "w.model")
+    assert result.exit_code == 0
+    assert "could not be written (No space left on device)" in result.stderr
+    assert str(elsewhere / "w.model") in result.stderr
+    assert len(Model.load(elsewhere / "w.model").w) == 300

@@ -1,5 +1,6 @@
 """``dualfree train``."""
 
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -38,7 +39,7 @@ def train(
         str, typer.Option(help="implicit, per-example, theorem-2, theorem-1, tuned, or a number θ.")
     ] = "implicit",
     tol: Annotated[float, typer.Option(help="Stop when the certified gap is this small, relative to P(w).")] = 1e-6,
-    max_epochs: Annotated[float, typer.Option(help="Stop after so many passes over the data.")] = 200,
+    max_epochs: Annotated[float, typer.Option(help="Stop after so many passes over the data.")] = 1000,
     time_limit: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
     seed: Annotated[int, typer.Option(help="One seed, one answer.")] = 0,
     test: Annotated[Path | None, typer.Option(help="Examples to measure the trained model on.")] = None,
@@ -75,7 +76,7 @@ def train(
             callback=add(sampling),
         )
     model = Model.of(problem, result, data.feature_names, {"tol": tol, "max_epochs": max_epochs})
-    model.save(target)
+    target = _save(model, target)
     rows = [
         ("data", f"{file.name}: {problem.n:,} examples, {problem.d:,} features"),
         *_rows(problem, result, model, f"{sampling}, {step} step"),
@@ -87,6 +88,21 @@ def train(
     _warn(result.status, target)
     if result.status is Status.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
+
+
+def _save(model: Model, target: Path) -> Path:
+    """Save at `target`; if that fails now (a full disk), in the folder for temporary files, so that nothing is lost."""
+    try:
+        model.save(target)
+        return target
+    except OSError as error:
+        refuge = Path(tempfile.gettempdir(), target.name)
+        if refuge.resolve() == target.resolve():
+            raise
+        model.save(refuge)
+        said = f"warning: {target} could not be written ({error.strerror}); the model is in {refuge} instead."
+        console(stderr=True).print(said, style="yellow", soft_wrap=True)
+        return refuge
 
 
 def _step(text: str) -> str | float:

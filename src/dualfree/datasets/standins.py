@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from dualfree.datasets.registry import Entry
 from dualfree.datasets.shapes import AREAS, HUNDREDTHS, LEVELS, LOG_SPREAD, NUMERICAL, SHAPES, Shape
@@ -128,7 +128,7 @@ def _beta_table(least: float, greatest: float, mean: float, deviation: float) ->
     centre, spread = (mean - least) / width, deviation / width
     total = centre * (1 - centre) / spread**2 - 1
     levels = (np.arange(4096) + 0.5) / 4096
-    table = np.round(least + width * beta.ppf(levels, centre * total, (1 - centre) * total))
+    table = np.round(least + width * betaincinv(centre * total, (1 - centre) * total, levels))
     table[[0, -1]] = least, greatest
     return np.where(table == 0, 1.0, table)
 
