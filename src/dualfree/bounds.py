@@ -67,7 +67,7 @@ def iteration_bound(bound: BoundSampling, epsilon: float, start: float, theorem:
     theta = theorem_theta(bound, theorem)
     smoothness = float((problem.l * problem.norms**2).max())
     ratio = (smoothness + problem.lam) * start / (problem.lam * epsilon) if epsilon > 0 else math.inf
-    iterations = math.log(ratio) / theta if ratio > 1 else 0.0
+    iterations = 0.0 if ratio <= 1 else math.log(ratio) / theta if theta > 0 else math.inf
     return Bound(
         theorem,
         theta,

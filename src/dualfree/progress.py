@@ -16,7 +16,7 @@ def progress_bar(wanted: bool, title: str, max_epochs: float) -> Iterator[Callab
         yield lambda row: None
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("epoch {task.completed:.1f}/{task.total:g}"),
         TextColumn("{task.fields[state]}"),

@@ -68,11 +68,12 @@ def default_step(problem: Problem) -> str:
 def step_rule(step: Any, bound: BoundSampling) -> StepRule:
     """The rule that `step` names: ``theorem-1``, ``theorem-2``, ``per-example``, ``implicit``, or a number θ."""
     problem = bound.problem
-    if isinstance(step, str):
-        if step not in NAMES:
-            raise ValueError(f"step is {step!r}; it must be one of {', '.join(NAMES)}, or a number θ.")
-        if step != "theorem-1":
-            problem.require_convex(f"step={step!r}")
+    if not isinstance(step, str):
+        return _number_rule(step, bound)
+    if step not in NAMES:
+        raise ValueError(f"step is {step!r}; it must be one of {', '.join(NAMES)}, or a number θ.")
+    if step != "theorem-1":
+        problem.require_convex(f"step={step!r}")
     ratio = problem.l * bound.v / (problem.n * problem.lam)
     match step:
         case "theorem-1":

@@ -81,7 +81,9 @@ class SetList(Sampling):
 
 def _as_set(members: ArrayLike) -> Indices:
     array = np.atleast_1d(np.asarray(members))
-    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
+    if array.dtype.kind == "u":
+        array = array.astype(np.int64)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind != "i" or array.min() < 0:
         raise ValueError(f"sets holds {members!r:.60}; each set must be a non-empty list of example numbers.")
     if len(np.unique(array)) != len(array):
         raise ValueError(f"sets holds {members!r:.60}, which names an example twice.")
