@@ -105,7 +105,7 @@ class Sampling:
         return BoundSampling(self, problem, p, v, self.drawer(problem, p))
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{k}={_SHORT.repr(v)}" for k, v in vars(self).items() if not k.startswith("_"))
+        shown = ", ".join(f"{k}={reprlib.repr(v)}" for k, v in vars(self).items() if not k.startswith("_"))
         return f"{type(self).__name__}({shown})"
 
 
@@ -142,7 +142,6 @@ class BoundSampling:
         return self._drawer(seed, first, count)
 
 
-_SHORT = reprlib.Repr(maxlist=3, maxtuple=3, maxother=20, maxstring=20)  # a million sets are not worth printing
 _PYTHON_STREAM = 1000  # apart from the streams of the native samplings
 
 
