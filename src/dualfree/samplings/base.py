@@ -99,7 +99,10 @@ class Sampling:
     def bind(self, problem: "Problem") -> "BoundSampling":
         """Everything that this sampling is on one problem: p, v and a draw."""
         p = probabilities("p", self.probabilities(problem), problem.n)
-        v = vector("v", self.eso(problem), problem.n)
+        v = np.asarray(self.eso(problem), dtype=np.float64)
+        if np.isinf(v).any():
+            raise ValueError(f"v[{int(np.argmax(v))}] is inf: the entries of X are too large to be squared; scale X down.")
+        v = vector("v", v, problem.n)
         if (v < 0).any():
             raise ValueError(f"v[{int(np.argmin(v))}] is {v.min():g}; ESO parameters cannot be negative.")
         return BoundSampling(self, problem, p, v, self.drawer(problem, p))
