@@ -150,8 +150,9 @@ _PYTHON_STREAM = 1000  # apart from the streams of the native samplings
 
 def _draw_in_python(sampling: Sampling, problem: "Problem", seed: int, first: int, count: int) -> Draws:
     sets = []
+    key = np.array([seed, _PYTHON_STREAM], dtype=np.uint64)  # a list of a large and a small int would become floats
     for step in range(first, first + count):
-        generator = np.random.Philox(key=[seed, _PYTHON_STREAM], counter=[0, step, 0, 0])
+        generator = np.random.Philox(key=key, counter=[0, step, 0, 0])
         sets.append(_checked(sampling, sampling.draw(problem, np.random.Generator(generator)), problem))
     start = np.concatenate([[0], np.cumsum([len(s) for s in sets])]).astype(np.int64)
     return Draws(np.concatenate(sets), start)
