@@ -8,6 +8,8 @@
 #include "bindings/module.hpp"
 #include "kernels/libsvm_write.hpp"
 
+namespace nb = nanobind;
+
 namespace {
 
 using namespace dualfree::libsvm;
