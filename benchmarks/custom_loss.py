@@ -90,7 +90,9 @@ def main(repeats: int, epochs: int) -> None:
             timings = take_turns(contestants, repeats)
             shown = [f"{1e3 * timings[which].median:.2f}" for which in contestants]
             ratio = median_ratio(timings["compiled"], timings["built-in"])
-            table.add_row(name, sampling, step, *shown, f"{ratio:.2f}", f"{agreement(built_in, twin, sampling, step):.0e}")
+            table.add_row(
+                name, sampling, step, *shown, f"{ratio:.2f}", f"{agreement(built_in, twin, sampling, step):.0e}"
+            )
     console = Console()
     console.print(table)
     console.print(machine(), highlight=False)

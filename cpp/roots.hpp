@@ -49,7 +49,7 @@ double root_in_bracket(double from, double to, double at_from, Function&& residu
         if (!secant) {
             next = 0.5 * (low + high);
             move = std::fabs(next - x);
-        } else if (move <= 1e-8 * width && move * last_move <= 1e-12 * width * width) {
+        } else if (move <= 1e-9 * width && move * last_move <= 1e-14 * width * width) {
             return next;
         }
         if (high - low <= smallest) return next;

@@ -4,10 +4,10 @@ unusual (read-only, memory-mapped, unsorted, 64-bit indices, odd strides) must w
 import numpy as np
 import pytest
 from scipy import sparse
-from small_problems import data, labels, targets
 
 import dualfree as df
 from dualfree.losses import Huber, Logistic, SmoothedHinge, Squared, SquaredHinge
+from small_problems import data, labels, targets
 
 X = data()
 Y = labels(X)

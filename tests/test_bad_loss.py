@@ -4,6 +4,10 @@ import ctypes
 
 import numpy as np
 import pytest
+from numba import cfunc
+from scipy import LowLevelCallable
+
+import dualfree as df
 from compiled_losses import (
     CompiledLogCosh,
     CompiledPseudoHuber,
@@ -14,10 +18,6 @@ from compiled_losses import (
     pseudo_huber,
     pseudo_huber_slope,
 )
-from numba import cfunc
-from scipy import LowLevelCallable
-
-import dualfree as df
 
 X = np.eye(4)
 Y = np.array([5.0, -1.0, 0.3, 40.0])

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from small_problems import EveryOther, problem
 
 import dualfree as df
 from dualfree import samplings as s
+from small_problems import EveryOther, problem
 
 N = 60
 
@@ -17,7 +17,11 @@ def bad(error, sentence, make):
 
 CASES = [
     bad(ValueError, r"p adds up to 0\.6; it must add up to 1", lambda: s.Serial(np.full(N, 0.01))),
-    bad(ValueError, r"p\[3\] is 0; every probability must be above 0", lambda: s.Serial(np.r_[[1 / 59] * 3, 0, [1 / 59] * 56])),
+    bad(
+        ValueError,
+        r"p\[3\] is 0; every probability must be above 0",
+        lambda: s.Serial(np.r_[[1 / 59] * 3, 0, [1 / 59] * 56]),
+    ),
     bad(ValueError, r"p\[0\] is 1\.5; .* at most 1", lambda: s.Independent(np.r_[1.5, np.full(59, 0.1)])),
     bad(ValueError, r"p\[0\] is -0\.1; every probability", lambda: s.Independent(np.r_[-0.1, np.full(59, 0.1)])),
     bad(ValueError, r"p\[0\] is nan; every entry must be finite", lambda: s.Independent(np.full(N, np.nan))),
@@ -33,7 +37,11 @@ CASES = [
     bad(ValueError, r"tau is 9, but there are only 3 chunks", lambda: s.Chunks(9, chunks=3)),
     bad(ValueError, r"chunks has sizes that add up to 59; .* n = 60", lambda: s.Chunks(1, chunks=[30, 29])),
     bad(ValueError, r"chunks must be sizes between 1 and n = 60", lambda: s.Chunks(1, chunks=[60, 0])),
-    bad(ValueError, r"chunks must be sizes between 1", lambda: s.Chunks(1, chunks=np.array([2**63, 2**63, 60], np.uint64))),
+    bad(
+        ValueError,
+        r"chunks must be sizes between 1",
+        lambda: s.Chunks(1, chunks=np.array([2**63, 2**63, 60], np.uint64)),
+    ),
     bad(ValueError, r"chunks must be sizes .* got \[30\.5, 29\.5\]", lambda: s.Chunks(1, chunks=[30.5, 29.5])),
     bad(TypeError, r"chunks is 3\.5; it must be a whole number", lambda: s.Chunks(1, chunks=3.5)),
     bad(TypeError, r"chunks is 'many'; it must be a whole number", lambda: s.Chunks(1, chunks="many")),
@@ -72,7 +80,9 @@ def test_refused_with_a_sentence_before_any_step(error, sentence, make):
 
 def test_bound_to_another_problem():
     bound = s.Nice(4).bind(problem())
-    with pytest.raises(ValueError, match=r"sampling is Nice\(tau=4\) bound to another problem.*bind it to this problem"):
+    with pytest.raises(
+        ValueError, match=r"sampling is Nice\(tau=4\) bound to another problem.*bind it to this problem"
+    ):
         df.solve(problem(), sampling=bound)
 
 
@@ -93,7 +103,11 @@ class Drawn(EveryOther):
         ([3, -1], ValueError, r"Drawn\.draw returned example -1; examples are numbered 0\.\.59"),
         ([2**63 + 1], ValueError, r"Drawn\.draw returned example 9223372036854775809; examples are numbered"),
         ([5, 5], ValueError, r"Drawn\.draw returned an example twice"),
-        ([0.0, 1.0], TypeError, r"Drawn\.draw returned float64 of shape \(2,\); it must be a vector of example numbers"),
+        (
+            [0.0, 1.0],
+            TypeError,
+            r"Drawn\.draw returned float64 of shape \(2,\); it must be a vector of example numbers",
+        ),
         ([True, False], TypeError, r"Drawn\.draw returned bool of shape"),
         ([[0, 1]], TypeError, r"Drawn\.draw returned int64 of shape \(1, 2\)"),
         ([[0], [1, 2]], TypeError, r"Drawn\.draw returned \[\[0\], \[1, 2\]\]; it must be a vector"),

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import optimize, sparse
+
+import dualfree as df
 from compiled_losses import (
     CompiledLogCosh,
     CompiledLogCoshWithConjugate,
@@ -10,10 +13,7 @@ from compiled_losses import (
     LogCoshWithConjugate,
     PseudoHuber,
 )
-from scipy import optimize, sparse
 from small_problems import data, invariant_error, targets
-
-import dualfree as df
 
 ALL = [
     LogCosh,

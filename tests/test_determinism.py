@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_problems import SAMPLINGS, problem
 
 import dualfree as df
+from small_problems import SAMPLINGS, problem
 
 OPTIONS = {"tol": 0, "max_epochs": 4}
 

@@ -9,11 +9,11 @@ import threading
 
 import numpy as np
 import pytest
-from compiled_losses import LogCosh
 from scipy import sparse
-from small_problems import data, invariant_error, problem, targets
 
 import dualfree as df
+from compiled_losses import LogCosh
+from small_problems import data, invariant_error, problem, targets
 
 
 @pytest.fixture

@@ -28,7 +28,9 @@ def problem(request):
 
 
 @pytest.mark.parametrize(
-    ("sampling", "step", "epochs"), [("shuffled", "implicit", 8), ("uniform", "theorem-2", 20)], ids=lambda value: str(value)
+    ("sampling", "step", "epochs"),
+    [("shuffled", "implicit", 8), ("uniform", "theorem-2", 20)],
+    ids=lambda value: str(value),
 )
 def test_duality_gap_of_1e_6_within_few_epochs(problem, sampling, step, epochs):
     # tol=0: the run would otherwise end at the smaller of two certificates, and this is about the duality gap.

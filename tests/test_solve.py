@@ -1,13 +1,14 @@
 """The loop: why it ends, what it returns, and that every sampling, step and loss gets there."""
 
+import itertools
 import re
 import time
 
 import numpy as np
 import pytest
-from small_problems import LOSSES, SAMPLINGS, invariant_error, problem
 
 import dualfree as df
+from small_problems import LOSSES, SAMPLINGS, invariant_error, problem
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -25,7 +26,9 @@ def test_every_sampling_step_and_loss_reaches_1e_8(sampling, step, loss):
 def test_converged_says_so_with_its_numbers():
     result = df.solve(problem())
     assert result.status is df.Status.CONVERGED
-    assert re.match(r"The certificate is within the tolerance\. P\(w\) = .* Asked: .*; spent: .* epochs", result.message)
+    assert re.match(
+        r"The certificate is within the tolerance\. P\(w\) = .* Asked: .*; spent: .* epochs", result.message
+    )
 
 
 def test_max_epochs_is_reached_and_named():
@@ -147,7 +150,7 @@ def test_tuned_step_comes_from_the_grid_and_reports_its_trials():
     assert result.theta in thetas
     assert result.theta == min(result.tuning.trials, key=lambda trial: trial[1])[0]
     assert result.tuning.epochs == 3 * len(thetas)
-    assert all(later == pytest.approx(2 * earlier) for earlier, later in zip(thetas[:-2], thetas[1:-1], strict=True))
+    assert all(later == pytest.approx(2 * earlier) for earlier, later in itertools.pairwise(thetas[:-1]))
     assert result.status == "converged"
 
 

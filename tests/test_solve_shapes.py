@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from small_problems import LOSSES, data, invariant_error, labels, problem, targets
 
 import dualfree as df
 from dualfree.losses import Huber, Logistic, SmoothedHinge, Squared, SquaredHinge
+from small_problems import LOSSES, data, invariant_error, labels, problem, targets
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -52,12 +52,23 @@ def theorem_theta(bound: BoundSampling, theorem: int) -> float:
     >>> theorem_theta(df.samplings.Uniform().bind(problem), theorem=2)
     0.25
     """
+    return float((bound.p / (1 + _condition(bound, theorem))).min())
+
+
+def _condition(bound: BoundSampling, theorem: int) -> Floats:
+    """``l_i v_i/(λn)`` for Theorem 2, ``L_i² v_i/(λ²n)`` for Theorem 1: how hard each example makes the problem."""
     problem = bound.problem
-    if theorem == 2:
-        ratio = problem.l * bound.v / (problem.n * problem.lam)
-    else:
-        ratio = problem.L**2 * bound.v / (problem.n * problem.lam**2)
-    return float((bound.p / (1 + ratio)).min())
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        if theorem == 2:
+            ratio = problem.l * bound.v / problem.n / problem.lam
+        else:
+            ratio = (problem.L / problem.lam) ** 2 * bound.v / problem.n
+    if not np.isfinite(ratio).all():
+        raise ValueError(
+            f"lam is {problem.lam:g}, too small for examples of norm {problem.norms.max():g}: the step size would "
+            "underflow; take a larger lam, or scale X down."
+        )
+    return ratio
 
 
 def default_step(problem: Problem) -> str:
@@ -74,7 +85,6 @@ def step_rule(step: Any, bound: BoundSampling) -> StepRule:
         raise ValueError(f"step is {step!r}; it must be one of {', '.join(NAMES)}, or a number θ.")
     if step != "theorem-1":
         problem.require_convex(f"step={step!r}")
-    ratio = problem.l * bound.v / (problem.n * problem.lam)
     match step:
         case "theorem-1":
             theta = theorem_theta(bound, 1)
@@ -83,10 +93,10 @@ def step_rule(step: Any, bound: BoundSampling) -> StepRule:
             theta = theorem_theta(bound, 2)
             return StepRule(step, _compact(theta / bound.p), False, theta, 2)
         case "per-example":
-            return StepRule(step, _compact(1 / (1 + ratio)), False, theorem_theta(bound, 2), None)
+            return StepRule(step, _compact(1 / (1 + _condition(bound, 2))), False, theorem_theta(bound, 2), None)
         case "implicit":
-            scale = bound.v / (problem.lam * problem.n)
-            return StepRule(step, _compact(scale), True, theorem_theta(bound, 2), None)
+            theta = theorem_theta(bound, 2)
+            return StepRule(step, _compact(bound.v / (problem.lam * problem.n)), True, theta, None)
     return _number_rule(step, bound)
 
 

@@ -54,7 +54,9 @@ class _TwoClasses(BuiltIn):
             labels = np.asarray(y)
             self.classes = np.unique(labels)
         except (TypeError, ValueError):
-            raise TypeError("y must be a vector of labels that can be sorted, of one type (text, or numbers).") from None
+            raise TypeError(
+                "y must be a vector of labels that can be sorted, of one type (text, or numbers)."
+            ) from None
         if labels.ndim != 1:
             raise ValueError(f"y has shape {labels.shape}; it must be a vector of labels.")
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():

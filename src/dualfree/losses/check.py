@@ -97,8 +97,8 @@ def _check_compiled(loss: Loss, z: Floats, y: Floats, value: Floats, derivative:
         if wrong.any():
             at = int(np.argmax(wrong))
             raise ValueError(
-                f"the compiled {name} of {type(loss).__name__} gives {found[at]:g} at z = {z[at]:g}, y = {y[at]:g}, but "
-                f"{name}(z, y) gives {expected[at]:g}; the two must agree."
+                f"the compiled {name} of {type(loss).__name__} gives {found[at]:g} at z = {z[at]:g}, y = {y[at]:g}, "
+                f"but {name}(z, y) gives {expected[at]:g}; the two must agree."
             )
 
 

@@ -101,7 +101,9 @@ class Sampling:
         p = probabilities("p", self.probabilities(problem), problem.n)
         v = np.asarray(self.eso(problem), dtype=np.float64)
         if np.isinf(v).any():
-            raise ValueError(f"v[{int(np.argmax(v))}] is inf: the entries of X are too large to be squared; scale X down.")
+            raise ValueError(
+                f"v[{int(np.argmax(v))}] is inf: the entries of X are too large to be squared; scale X down."
+            )
         v = vector("v", v, problem.n)
         if (v < 0).any():
             raise ValueError(f"v[{int(np.argmin(v))}] is {v.min():g}; ESO parameters cannot be negative.")
@@ -167,7 +169,9 @@ def _checked(sampling: Sampling, drawn: ArrayLike, problem: "Problem") -> Indice
     if indices.size == 0:
         return np.empty(0, dtype=np.int64)
     if indices.ndim != 1 or indices.dtype.kind not in "iu":
-        raise TypeError(f"{name}.draw returned {indices.dtype} of shape {indices.shape}; it must be a vector of example numbers.")
+        raise TypeError(
+            f"{name}.draw returned {indices.dtype} of shape {indices.shape}; it must be a vector of example numbers."
+        )
     if indices.min() < 0 or indices.max() >= n:
         outside = indices[(indices < 0) | (indices >= n)][0]
         raise ValueError(f"{name}.draw returned example {outside}; examples are numbered 0..{n - 1}.")
