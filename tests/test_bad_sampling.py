@@ -62,6 +62,8 @@ CASES = [
     bad(ValueError, r"sets holds \[-1\]; each set must be", lambda: s.SetList([[-1]])),
     bad(ValueError, r"sets holds array.*; each set must be", lambda: s.SetList([np.array([2**63 + 5], np.uint64)])),
     bad(ValueError, r"sets holds \[\]; each set must be", lambda: s.SetList([[]])),
+    bad(TypeError, r"sets is 5; it must be a list of index arrays", lambda: s.SetList(5)),
+    bad(TypeError, r"chunks is array\(5\); it must be a whole number", lambda: s.Chunks(1, chunks=np.array(5))),
     bad(ValueError, r"sets is empty; it must hold at least one", lambda: s.SetList([])),
     bad(ValueError, r"sampling is 'nise:8'; it must be one of: uniform, .*nice:NUMBER", lambda: "nise:8"),
     bad(ValueError, r"sampling is 'nice'; it must be one of", lambda: "nice"),
@@ -198,3 +200,26 @@ def test_a_sampling_changed_after_binding_does_not_reach_the_kernels():
     bound = nice.bind(small)
     nice.tau = 10**6
     assert bound.draw(0, 3).indices.max() < small.n
+
+
+@pytest.mark.parametrize("name", ["uniform", "shuffled", "nice:7", "distributed:4:3", "buckets:6", "independent:0.2"])
+@pytest.mark.parametrize(
+    ("arguments", "error", "sentence"),
+    [
+        ((-1, 3, 0), ValueError, r"first is -1; it must be between 0"),
+        ((0, -1, 0), ValueError, r"count is -1; it must be between 0"),
+        ((0, 2**62, 0), ValueError, r"count is 4611686018427387904; it must be between 0"),
+        ((0, 3, -1), ValueError, r"seed is -1; it must be between 0"),
+        ((0, 2.5, 0), TypeError, r"count is 2\.5; it must be a whole number"),
+    ],
+)
+def test_draws_that_cannot_be(name, arguments, error, sentence):
+    with pytest.raises(error, match=sentence):
+        s.by_name(name).bind(problem()).draw(*arguments)
+
+
+@pytest.mark.parametrize("name", ["uniform", "importance", "shuffled", "nice:7", "chunks:2", "buckets:6"])
+def test_no_draws_at_all(name):
+    drawn = s.by_name(name).bind(problem()).draw(5, 0)
+    assert drawn.count == 0
+    assert len(drawn.indices) == 0

@@ -72,6 +72,12 @@ def test_steps_that_need_convexity(step):
 def test_plan():
     with pytest.raises(ValueError, match=r"samplings is empty; give at least one"):
         df.plan(problem(), [])
+    with pytest.raises(TypeError, match=r"samplings is Uniform\(\); it must be a list, such as"):
+        df.plan(problem(), df.samplings.Uniform())
+    with pytest.raises(TypeError, match=r"samplings holds 8; each must be one of dualfree\.samplings"):
+        df.plan(problem(), [8])
+    with pytest.raises(TypeError, match=r"sampling is 8; its name must be a text, one of: uniform"):
+        df.samplings.by_name(8)
     with pytest.raises(ValueError, match=r"cores is 0; it must be at least 1"):
         df.plan(problem(), [df.samplings.Uniform()], cores=0)
     with pytest.raises(ValueError, match=r"tol is nan; it must be a finite number of at least 0"):

@@ -52,7 +52,7 @@ class Groups:
     @classmethod
     def build(cls, name: str, description: Any, n: int) -> "Groups":
         """Groups from a number of equal ones, from sizes of contiguous ones, or from a list of index arrays."""
-        if isinstance(description, str) or not hasattr(description, "__iter__"):
+        if isinstance(description, str) or not np.iterable(description):
             return cls.equal(name, description, n)
         items = list(description)
         if items and all(np.ndim(item) == 0 for item in items):

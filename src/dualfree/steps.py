@@ -103,7 +103,7 @@ def step_rule(step: Any, bound: BoundSampling) -> StepRule:
 def _number_rule(step: Any, bound: BoundSampling) -> StepRule:
     largest = float(bound.p.min())
     if isinstance(step, bool) or not isinstance(step, (int, float, np.integer, np.floating)):
-        raise TypeError(f"step is {step!r}; it must be one of {', '.join(NAMES)}, or a number θ.")
+        raise TypeError(f"step is {step!r:.60}; it must be one of {', '.join(NAMES)}, or a number θ.")
     theta = float(step)
     if not (math.isfinite(theta) and 0 < theta <= largest * (1 + 1e-12)):
         raise ValueError(f"step is θ = {step!r}; it must be above 0 and at most min p_i = {largest:.6g}.")

@@ -144,19 +144,20 @@ class BoundSampling:
 
     def draw(self, first: int, count: int, seed: int = 0) -> Draws:
         """The sets of iterations ``first .. first + count − 1``: they depend on (seed, iteration) alone."""
-        return self._drawer(seed, first, count)
+        seed, first = whole("seed", seed, 0, 2**64 - 1), whole("first", first, 0, 2**62)
+        return self._drawer(seed, first, whole("count", count, 0, 2**40))
 
 
 _PYTHON_STREAM = 1000  # apart from the streams of the native samplings
 
 
 def _draw_in_python(sampling: Sampling, problem: "Problem", seed: int, first: int, count: int) -> Draws:
-    sets = []
+    sets = [np.empty(0, dtype=np.int64)]
     key = np.array([seed, _PYTHON_STREAM], dtype=np.uint64)  # a list of a large and a small int would become floats
     for step in range(first, first + count):
         generator = np.random.Philox(key=key, counter=[0, step, 0, 0])
         sets.append(_checked(sampling, sampling.draw(problem, np.random.Generator(generator)), problem))
-    start = np.concatenate([[0], np.cumsum([len(s) for s in sets])]).astype(np.int64)
+    start = np.cumsum([len(s) for s in sets], dtype=np.int64)
     return Draws(np.concatenate(sets), start)
 
 

@@ -42,6 +42,8 @@ class SetList(Sampling):
     """
 
     def __init__(self, sets: Sequence[ArrayLike], q: ArrayLike | None = None) -> None:
+        if not np.iterable(sets):
+            raise TypeError(f"sets is {sets!r:.60}; it must be a list of index arrays.")
         self.sets = [_as_set(s) for s in sets]
         if not self.sets:
             raise ValueError("sets is empty; it must hold at least one set of examples.")
