@@ -43,7 +43,7 @@ class Groups:
         return np.add.reduceat(np.asarray(values)[self.members], self.start[:-1])
 
     @classmethod
-    def equal(cls, name: str, count: int, n: int) -> "Groups":
+    def equal(cls, name: str, count: Any, n: int) -> "Groups":
         """`count` contiguous groups whose sizes differ by at most one."""
         count = whole(name, count, 1, n)
         start = np.linspace(0, n, count + 1).round().astype(np.int64)
