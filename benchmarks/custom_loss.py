@@ -52,12 +52,12 @@ class Twin(Loss):
 
 
 def problems() -> dict[str, tuple[Any, Any]]:
-    """Sparse rows like those of w8a, and dense ones."""
+    """Sparse rows like those of w8a (12 nonzeros each), and dense ones."""
     sparse = datasets.load("w8a", standin=True).scaled()
     rng = np.random.default_rng(0)
     dense = rng.normal(size=(20_000, 100))
     y = np.where(dense @ rng.normal(size=100) + rng.normal(size=20_000) > 0, 1.0, -1.0)
-    return {"CSR like w8a (12 a row)": (sparse.X, sparse.y), "dense (100 a row)": (dense / 15, y)}
+    return {"w8a-like CSR": (sparse.X, sparse.y), "dense, d=100": (dense / 15, y)}
 
 
 def seconds_per_epoch(problem: df.Problem, sampling: str, step: str, epochs: int) -> Callable[[], float]:
