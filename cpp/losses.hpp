@@ -127,8 +127,8 @@ struct Compiled {
     double project(double a, double) const { return a; }
     double conjugate(double, double) const { return infinity; }  // not known: no dual value
     double implicit(double z, double a, double c, double y) const {
-        return root_in_bracket(a, -derivative(z, y),
-                               [&](double x) { return x + derivative(z + c * (x - a), y); });
+        const double end = -derivative(z, y);
+        return root_in_bracket(a, end, a - end, [&](double x) { return x + derivative(z + c * (x - a), y); });
     }
 };
 

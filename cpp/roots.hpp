@@ -33,31 +33,33 @@ double newton_in_bracket(double from, double to, Residual first, double bend, Fu
     return x;
 }
 
-// The same without a slope: false position with the Illinois halving, and a bisection whenever three rounds
-// have not halved the bracket. The slope of the residual is at least one, so |residual| bounds the error.
+// The same without a slope, for a function whose slope is at least one. `at_from` is the residual at `from`, which
+// every caller has already. Secants through the last two points, kept inside the bracket, and a bisection whenever
+// a move is not half of the one before. A secant multiplies the last two errors, so when the product of two moves
+// is small the point that follows needs no evaluation; the bound on the last move alone is for kinks.
 template <class Function>
-double root_in_bracket(double from, double to, Function&& residual) {
-    double older = from, newer = to, at_older = residual(older), at_newer = residual(newer);
-    if (at_older == 0) return older;
-    if ((at_older > 0) == (at_newer > 0)) return newer;  // only rounding can do this: both ends are the root
-    const double enough = 1e-15 * (std::fabs(from) + std::fabs(to));
-    double last_width = std::fabs(newer - older);
-    for (int round = 1; round <= 200 && std::fabs(at_newer) > enough; ++round) {
-        double x = (older * at_newer - newer * at_older) / (at_newer - at_older);
-        if (round % 3 == 0) {
-            const double width = std::fabs(newer - older);
-            if (width > 0.5 * last_width) x = 0.5 * (older + newer);
-            last_width = width;
-        }
+double root_in_bracket(double from, double to, double at_from, Function&& residual) {
+    if (at_from == 0) return from;
+    const double width = std::fabs(to - from), smallest = 4e-16 * std::max(std::fabs(from), std::fabs(to));
+    double low = std::min(from, to), high = std::max(from, to);
+    double before = from, at_before = at_from, x = to, last_move = width;
+    for (int round = 0; round < 200; ++round) {
         const double at_x = residual(x);
-        if ((at_x > 0) == (at_newer > 0)) {
-            at_older *= 0.5;
-        } else {
-            older = newer, at_older = at_newer;
+        if (std::fabs(at_x) <= smallest) return x;
+        (at_x > 0 ? high : low) = x;
+        double next = x - at_x * (x - before) / (at_x - at_before);
+        double move = std::fabs(next - x);
+        const bool secant = next >= low && next <= high && (round == 0 || move <= 0.5 * last_move);
+        if (!secant) {
+            next = 0.5 * (low + high);
+            move = std::fabs(next - x);
+        } else if (move <= 1e-9 * width && move * last_move <= 1e-14 * width * width) {
+            return next;
         }
-        newer = x, at_newer = at_x;
+        if (high - low <= smallest) return next;
+        before = x, at_before = at_x, x = next, last_move = move;
     }
-    return newer;
+    return x;
 }
 
 }  // namespace dualfree

@@ -5,7 +5,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -65,6 +67,38 @@ inline Rows rows_from(const nb::tuple& t) {
                       : try_dense<double>(t, rows) || try_dense<float>(t, rows))
         return rows;
     throw nb::type_error("rows: expected (values, columns, start, d) or (X,) of float32 or float64");
+}
+
+// The last line of defence: whatever Python hands over, a kernel must not read or write out of bounds.
+inline void require_size(const char* name, std::size_t size, Size wanted) {
+    if (Size(size) == wanted) return;
+    throw nb::value_error((std::string(name) + " has " + std::to_string(size) + " entries; it must have " +
+                           std::to_string(wanted) + ".").c_str());
+}
+
+inline void require_examples(const In<Size>& indices, Size n) {
+    Size least = 0, largest = -1;
+    for (std::size_t k = 0; k < indices.size(); ++k) {
+        least = std::min(least, indices.data()[k]);
+        largest = std::max(largest, indices.data()[k]);
+    }
+    if (least >= 0 && largest < n) return;
+    throw nb::value_error(("indices names example " + std::to_string(least < 0 ? least : largest) +
+                           "; examples are numbered 0.." + std::to_string(n - 1) + ".").c_str());
+}
+
+// Where each of the batches begins: from 0, never decreasing, up to the number of indices.
+inline void require_batches(const In<Size>& start, std::size_t indices) {
+    bool good = start.size() > 0 && start.data()[0] == 0 && start.data()[start.size() - 1] == Size(indices);
+    for (std::size_t k = 1; good && k < start.size(); ++k) good = start.data()[k - 1] <= start.data()[k];
+    if (!good) throw nb::value_error("batch_start must go from 0 to the number of indices and never decrease.");
+}
+
+inline Size examples_of(const Rows& rows) {
+    return std::visit([](const auto& r) { return r.n; }, rows);
+}
+inline Size features_of(const Rows& rows) {
+    return std::visit([](const auto& r) { return r.d; }, rows);
 }
 
 // ("logistic", y, weight or None) or ("huber", y, weight, delta) or

@@ -9,6 +9,12 @@ static void dfsdca(nb::tuple rows_tuple, nb::tuple loss_tuple, bool implicit, In
                    In<Size> indices, std::optional<In<Size>> start, Out<double> alpha, Out<double> w) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
+    const Size n = examples_of(rows);
+    require_examples(indices, n);
+    if (start) require_batches(*start, indices.size());
+    require_size("alpha", alpha.size(), n);
+    require_size("w", w.size(), features_of(rows));
+    if (scale.size() != 1) require_size("scale", scale.size(), n);
     const Batches batches{indices.data(), data_or_null(start),
                           start ? Size(start->size()) - 1 : Size(indices.size())};
     const Size stride = scale.size() == 1 ? 0 : 1;

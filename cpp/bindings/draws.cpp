@@ -7,8 +7,16 @@ using namespace dualfree;
 
 using Indices = Array<Size>;
 
+// Room for `count` draws of `each` examples. A product that overflows would be little room for many writes.
+static std::vector<Size> room(Size count, Size each = 1) {
+    Size total = 0;
+    if (count < 0 || each < 0 || __builtin_mul_overflow(count, each, &total) || total > (Size(1) << 48))
+        throw nb::value_error(("count is " + std::to_string(count) + "; so many draws do not fit in memory.").c_str());
+    return std::vector<Size>(std::size_t(total));
+}
+
 static Indices uniform(Word seed, Size first, Size count, Size n) {
-    std::vector<Size> out(static_cast<std::size_t>(count));
+    std::vector<Size> out = room(count);
     draw_uniform({seed, first, count}, n, out.data());
     return to_array(std::move(out));
 }
@@ -21,26 +29,27 @@ static nb::tuple alias_table(In<double> p) {
 }
 
 static Indices alias(Word seed, Size first, Size count, In<Word> keep, In<Size> other) {
-    std::vector<Size> out(static_cast<std::size_t>(count));
+    std::vector<Size> out = room(count);
     draw_alias({seed, first, count}, keep.data(), other.data(), Size(keep.size()), out.data());
     return to_array(std::move(out));
 }
 
 static Indices permutation(Word seed, Size epoch, Size n) {
-    std::vector<Size> out(static_cast<std::size_t>(n));
+    std::vector<Size> out = room(n);
     draw_permutation(seed, epoch, n, out.data());
     return to_array(std::move(out));
 }
 
 static Indices subsets(Word seed, Size first, Size count, Size n, Size tau) {
-    std::vector<Size> out(std::size_t(count * tau));
+    if (tau > n) throw nb::value_error("tau must not exceed n.");
+    std::vector<Size> out = room(count, tau);
     draw_nice({seed, first, count}, n, tau, out.data());
     return to_array(std::move(out));
 }
 
 static Indices parts(Word seed, Size first, Size count, In<Size> members, In<Size> start, Size tau) {
     const Size number = Size(start.size()) - 1;
-    std::vector<Size> out(std::size_t(count * number * tau));
+    std::vector<Size> out = room(count, number * tau);
     draw_parts({seed, first, count}, members.data(), start.data(), number, tau, out.data());
     return to_array(std::move(out));
 }
@@ -48,7 +57,7 @@ static Indices parts(Word seed, Size first, Size count, In<Size> members, In<Siz
 static Indices buckets(Word seed, Size first, Size count, In<Size> members, In<Size> start, In<Word> keep,
                        In<Size> other) {
     const Size number = Size(start.size()) - 1;
-    std::vector<Size> out(std::size_t(count * number));
+    std::vector<Size> out = room(count, number);
     draw_buckets({seed, first, count}, members.data(), start.data(), number, keep.data(), other.data(), out.data());
     return to_array(std::move(out));
 }

@@ -18,9 +18,15 @@ static Groups groups_from(const In<Size>& members, const In<Size>& start) {
 
 void bind_eso(nb::module_& module) {
     module.def("feature_sums", [](nb::tuple rows, std::optional<In<double>> mass, Out<double> out) {
+        const Rows seen = rows_from(rows);
+        if (mass) require_size("mass", mass->size(), examples_of(seen));
+        require_size("out", out.size(), features_of(seen));
         on_rows(rows, [&](const auto& r) { feature_sums(r, data_or_null(mass), out.data()); });
     }, nb::arg("rows"), nb::arg("mass").none(), nb::arg("out").noconvert());
     module.def("square_norms", [](nb::tuple rows, std::optional<In<double>> beta, Out<double> out) {
+        const Rows seen = rows_from(rows);
+        if (beta) require_size("beta", beta->size(), features_of(seen));
+        require_size("out", out.size(), examples_of(seen));
         on_rows(rows, [&](const auto& r) { square_norms(r, data_or_null(beta), out.data()); });
     }, nb::arg("rows"), nb::arg("beta").none(), nb::arg("out").noconvert());
     module.def("groups_touching", [](nb::tuple rows, In<Size> members, In<Size> start, Out<double> out) {

@@ -9,6 +9,8 @@ static double bound_loss_and_gradient(nb::tuple rows_tuple, nb::tuple loss_tuple
                                       Out<double> gradient) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
+    require_size("w", w.size(), features_of(rows));
+    require_size("gradient", gradient.size(), features_of(rows));
     nb::gil_scoped_release release;
     return std::visit(
         [&](const auto& r, const auto& l) { return loss_and_gradient(r, l, w.data(), gradient.data()); }, rows,
@@ -19,6 +21,10 @@ static std::pair<double, double> bound_certify(nb::tuple rows_tuple, nb::tuple l
                                                In<double> alpha, Out<double> gradient, Out<double> combination) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
+    require_size("w", w.size(), features_of(rows));
+    require_size("alpha", alpha.size(), examples_of(rows));
+    require_size("gradient", gradient.size(), features_of(rows));
+    require_size("combination", combination.size(), features_of(rows));
     nb::gil_scoped_release release;
     const Certified c = std::visit(
         [&](const auto& r, const auto& l) {
@@ -30,6 +36,9 @@ static std::pair<double, double> bound_certify(nb::tuple rows_tuple, nb::tuple l
 
 static void bound_margins(nb::tuple rows_tuple, In<double> w, Out<double> out, std::optional<In<Size>> indices) {
     const Rows rows = rows_from(rows_tuple);
+    require_size("w", w.size(), features_of(rows));
+    require_size("out", out.size(), indices ? Size(indices->size()) : examples_of(rows));
+    if (indices) require_examples(*indices, examples_of(rows));
     nb::gil_scoped_release release;
     std::visit(
         [&](const auto& r) {
@@ -44,6 +53,9 @@ static void bound_margins(nb::tuple rows_tuple, In<double> w, Out<double> out, s
 static void bound_combine(nb::tuple rows_tuple, In<double> coefficients, Out<double> out,
                           std::optional<In<Size>> indices) {
     const Rows rows = rows_from(rows_tuple);
+    require_size("coefficients", coefficients.size(), indices ? Size(indices->size()) : examples_of(rows));
+    require_size("out", out.size(), features_of(rows));
+    if (indices) require_examples(*indices, examples_of(rows));
     nb::gil_scoped_release release;
     std::visit(
         [&](const auto& r) {

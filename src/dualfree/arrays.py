@@ -12,10 +12,17 @@ Indices = NDArray[np.int64]
 
 def vector(name: str, values: Any, length: int | None = None) -> Floats:
     """`values` as a contiguous float64 vector without NaN or infinity; copied only if it is not one already."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array; fill or drop its masked entries first.")
     try:
-        array = np.ascontiguousarray(values, dtype=np.float64)
+        found = np.asarray(values)
+        if found.dtype.kind == "c":
+            raise TypeError
+        array = np.ascontiguousarray(found, dtype=np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a vector of numbers, but it is {_kind(values)}.") from None
+    if np.ndim(found) == 0:
+        raise TypeError(f"{name} is {values!r:.60}; it must be a vector.")
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; it must be a vector.")
     if length is not None and len(array) != length:
@@ -45,7 +52,7 @@ def not_negative(name: str, value: Any) -> float:
 def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
     """`value` as an int between `low` and `high`, both included."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} is {value!r}; it must be a whole number.")
+        raise TypeError(f"{name} is {value!r:.60}; it must be a whole number.")
     if value < low or (high is not None and value > high):
         limits = f"at least {low}" if high is None else f"between {low} and {high}"
         raise ValueError(f"{name} is {value}; it must be {limits}.")
@@ -68,9 +75,12 @@ def probabilities(name: str, values: Any, length: int, *, total: float | None = 
 
 def _number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise TypeError(f"{name} is {value!r}; it must be a number.")
+        raise TypeError(f"{name} is {value!r:.60}; it must be a number.")
     return float(value)
 
 
 def _kind(values: Any) -> str:
-    return f"{values!r:.60}" if np.ndim(values) == 0 else f"a {type(values).__name__} of other things"
+    """What `values` is, in words; also where NumPy cannot make an array of it."""
+    if isinstance(values, np.ndarray):
+        return f"an array of {values.dtype}"
+    return f"a {type(values).__name__} of other things" if isinstance(values, (list, tuple)) else f"{values!r:.60}"

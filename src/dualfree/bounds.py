@@ -66,7 +66,8 @@ def iteration_bound(bound: BoundSampling, epsilon: float, start: float, theorem:
     problem = bound.problem
     theta = theorem_theta(bound, theorem)
     smoothness = float((problem.l * problem.norms**2).max())
-    ratio = (smoothness + problem.lam) * start / (problem.lam * epsilon) if epsilon > 0 else math.inf
+    # Two quotients, for λε may underflow where neither λ nor ε does.
+    ratio = (smoothness / problem.lam + 1) * (start / epsilon if epsilon > 0 else math.inf) if start > 0 else 0.0
     iterations = math.log(ratio) / theta if ratio > 1 else 0.0
     return Bound(
         theorem,

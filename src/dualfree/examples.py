@@ -42,6 +42,8 @@ class Rows:
 
     def __init__(self, X: Any) -> None:
         self.X = X
+        if hasattr(X, "shape") and len(X.shape) != 2:
+            raise ValueError(f"X has shape {X.shape}; it must have two dimensions, one row for each example.")
         if sparse.issparse(X):
             self.native, stored = _native_csr(X)
         else:
@@ -104,16 +106,23 @@ def _native_csr(X: Any) -> tuple[tuple[Any, ...], int]:
         raise TypeError(
             f"X.indices is {X.indices.dtype} and X.indptr {X.indptr.dtype}; both must be int32 or both int64."
         )
-    stored = min(len(X.data), len(X.indices))
-    return (X.data, X.indices, X.indptr, int(X.shape[1])), stored
+    if len(X.indptr) != X.shape[0] + 1:
+        raise ValueError(f"X.indptr has {len(X.indptr)} entries; for {X.shape[0]} rows it must have {X.shape[0] + 1}.")
+    # Memory-mapped arrays are plain ones underneath, and the kernels want those.
+    data, indices, indptr = (np.asarray(a) for a in (X.data, X.indices, X.indptr))
+    if not all(a.flags.c_contiguous for a in (data, indices, indptr)):
+        raise ValueError("X.data, X.indices and X.indptr must be contiguous; X.copy() makes them so.")
+    return (data, indices, indptr, int(X.shape[1])), min(len(data), len(indices))
 
 
 def _native_dense(X: Any) -> tuple[NDArray[Any]]:
     if not isinstance(X, np.ndarray):
         raise TypeError(f"X is a {type(X).__name__}; it must be a SciPy CSR matrix or a NumPy array.")
-    if X.ndim != 2:
-        raise ValueError(f"X has shape {X.shape}; it must have two dimensions, one row for each example.")
+    if isinstance(X, np.ma.MaskedArray):
+        raise TypeError("X is a masked array; fill or drop its masked entries first.")
     _require_float(X)
+    if not X.flags.aligned or any(stride % X.itemsize for stride in X.strides):
+        raise ValueError("X is a view whose numbers are not aligned in memory (a field of records?); copy it once.")
     # A memory-mapped or otherwise derived array is a plain one underneath, and the kernels want that.
     return (X.view(np.ndarray),)
 

@@ -43,7 +43,7 @@ class Groups:
         return np.add.reduceat(np.asarray(values)[self.members], self.start[:-1])
 
     @classmethod
-    def equal(cls, name: str, count: int, n: int) -> "Groups":
+    def equal(cls, name: str, count: Any, n: int) -> "Groups":
         """`count` contiguous groups whose sizes differ by at most one."""
         count = whole(name, count, 1, n)
         start = np.linspace(0, n, count + 1).round().astype(np.int64)
@@ -52,8 +52,8 @@ class Groups:
     @classmethod
     def build(cls, name: str, description: Any, n: int) -> "Groups":
         """Groups from a number of equal ones, from sizes of contiguous ones, or from a list of index arrays."""
-        if isinstance(description, (int, np.integer)):
-            return cls.equal(name, int(description), n)
+        if isinstance(description, str) or not np.iterable(description):
+            return cls.equal(name, description, n)
         items = list(description)
         if items and all(np.ndim(item) == 0 for item in items):
             return cls._from_sizes(name, np.asarray(items), n)
@@ -61,8 +61,8 @@ class Groups:
 
     @classmethod
     def _from_sizes(cls, name: str, sizes: Any, n: int) -> "Groups":
-        if sizes.dtype.kind not in "iu" or (sizes <= 0).any():
-            raise ValueError(f"{name} must be sizes above 0, or index arrays; got {sizes[:6].tolist()}.")
+        if sizes.dtype.kind not in "iu" or (sizes <= 0).any() or (sizes > n).any():
+            raise ValueError(f"{name} must be sizes between 1 and n = {n}, or index arrays; got {sizes[:6].tolist()}.")
         if sizes.sum() != n:
             raise ValueError(f"{name} has sizes that add up to {sizes.sum()}; they must add up to n = {n}.")
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

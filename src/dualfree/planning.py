@@ -11,6 +11,7 @@ from dualfree.arrays import Floats, not_negative, whole
 from dualfree.bounds import initial_potential, iteration_bound
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Draws, Sampling
+from dualfree.samplings.names import by_name
 
 _TRIAL_PIECES = 200_000
 
@@ -59,7 +60,7 @@ class Plan:
 
 
 def plan(
-    problem: Problem, samplings: Sequence[Sampling], cores: int | None = None, tol: float = 1e-6, seed: int = 0
+    problem: Problem, samplings: Sequence[Sampling | str], cores: int | None = None, tol: float = 1e-6, seed: int = 0
 ) -> Plan:
     """The theorems' bound for each sampling, before any run, with the proxy time of the paper.
 
@@ -67,8 +68,8 @@ def plan(
     ----------
     problem : Problem
         Theorem 2 is used where every φ_i is convex, otherwise Theorem 1.
-    samplings : list of Sampling
-        The candidates.
+    samplings : list of Sampling or str
+        The candidates; a string is read by `dualfree.samplings.by_name`.
     cores : int, optional
         Cores that share an iteration's work; by default each piece (an example, or a whole chunk or part) has one
         of its own, as in the paper. With fewer, each piece goes to the core with the least work so far.
@@ -92,14 +93,13 @@ def plan(
     """
     if cores is not None:
         cores = whole("cores", cores, 1)
-    if not samplings:
-        raise ValueError("samplings is empty; give at least one, such as [Uniform(), Nice(8)].")
+    candidates = _candidates(samplings)
     theorem = 2 if problem.loss.all_convex else 1
     w, alpha = np.zeros(problem.d), np.zeros(problem.n)
     start = initial_potential(problem, w, alpha, theorem)
     epsilon = not_negative("tol", tol) * abs(problem.value(w))
     rows = []
-    for sampling in samplings:
+    for sampling in candidates:
         bound = sampling.bind(problem)
         promise = iteration_bound(bound, epsilon, start, theorem)
         per_iteration = proxy_time(bound, cores, seed)
@@ -114,6 +114,18 @@ def plan(
             )
         )
     return Plan(tuple(sorted(rows, key=lambda row: row.proxy)))
+
+
+def _candidates(samplings: Any) -> list[Sampling]:
+    if isinstance(samplings, (str, Sampling)) or not np.iterable(samplings):
+        raise TypeError(f"samplings is {samplings!r:.60}; it must be a list, such as [Uniform(), Nice(8)].")
+    candidates = [by_name(each) if isinstance(each, str) else each for each in samplings]
+    if not candidates:
+        raise ValueError("samplings is empty; give at least one, such as [Uniform(), Nice(8)].")
+    for each in candidates:
+        if not isinstance(each, Sampling):
+            raise TypeError(f"samplings holds {each!r:.60}; each must be one of dualfree.samplings, such as Nice(8).")
+    return candidates
 
 
 def proxy_time(bound: BoundSampling, cores: int | None = None, seed: int = 0) -> float:

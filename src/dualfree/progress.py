@@ -15,9 +15,11 @@ def progress_bar(wanted: bool, title: str, max_epochs: float) -> Iterator[Callab
     if not wanted:
         yield lambda row: None
         return
+    # 80 columns must hold all of it: the numbers matter more than a long title.
+    title = title if len(title) <= 16 else f"{title[:15]}…"
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=10),
         TextColumn("epoch {task.completed:.1f}/{task.total:g}"),
         TextColumn("{task.fields[state]}"),
         TimeElapsedColumn(),

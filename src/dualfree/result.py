@@ -145,7 +145,7 @@ class History:
 _COLUMNS = tuple(f.name for f in fields(Row))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """The outcome of `dualfree.solve`.
 

@@ -23,6 +23,8 @@ Callback = Callable[[Row], Any]
 
 _PIECE_NONZEROS = 2_000_000  # work of one kernel call: some milliseconds, so that Ctrl-C and time limits are prompt
 _PIECE_ITERATIONS = 20_000
+_PIECE_FIRST = 16  # a loss or a sampling in Python may be thousands of times slower: pieces begin small and grow
+_PIECE_SECONDS = 0.02
 _DRIFT = 1e-10  # relative distance of w from (1/λn) Σ A_i α_i beyond which w is derived anew
 _BLOW_UP = 1e8  # a value this many times the first one will not come back
 
@@ -106,7 +108,11 @@ def solve(
     (<Status.CONVERGED: 'converged'>, True)
     """
     begun = time.perf_counter()
-    if method not in METHODS:
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem is {problem!r:.60}; it must be a dualfree.Problem.")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback is {callback!r:.60}; it must be a function of one Row of the history.")
+    if method not in tuple(METHODS):
         raise ValueError(f"method is {method!r}; it must be one of: {', '.join(METHODS)}.")
     limits = _Limits(
         not_negative("tol", tol),
@@ -118,11 +124,14 @@ def solve(
     seed = whole("seed", seed, 0, 2**64 - 1)
     bound = _bound_sampling(sampling, problem)
     wanted = default_step(problem) if step is None else step
-    rule = step_rule("theorem-2" if wanted == "tuned" else wanted, bound)
+    tuned = isinstance(wanted, str) and wanted == "tuned"
+    rule = step_rule(default_step(problem) if tuned else wanted, bound)
     start = METHODS[method](problem, bound, rule).start(_start_alpha(warm_start, problem))
+    if not np.isfinite(start.w).all():
+        raise ValueError("warm_start is so large that its w = (1/λn) Σ A_i α_i overflows; start from a smaller α.")
     tuning: Tuning | None = None
-    if wanted == "tuned":
-        tuning = tune(METHODS[method], problem, bound, start, seed)
+    if tuned:
+        tuning = tune(METHODS[method], problem, bound, start, seed, begun + limits.time_limit)
         rule = step_rule(tuning.theta, bound)
     run = _Run(METHODS[method](problem, bound, rule), start, limits, seed, begun)
     with progress_bar(progress, repr(bound.sampling), limits.max_epochs) as show:
@@ -166,8 +175,10 @@ class _Run:
         self.start_potential = initial_potential(self.problem, state.w, state.alpha, theorem)
         self.best: tuple[State, Certificate]
         self.evaluate()
-        work = float(self.sampling.p @ self.problem.examples.nonzeros)
-        self.piece = int(np.clip(_PIECE_NONZEROS / max(work, 1.0), 1, _PIECE_ITERATIONS))
+        # An empty row is a visit too: it has a place in the index buffer.
+        work = float(self.sampling.p @ self.problem.examples.nonzeros) + self.sampling.mean_size
+        self.largest_piece = int(np.clip(_PIECE_NONZEROS / work, 1, _PIECE_ITERATIONS))
+        self.piece = min(_PIECE_FIRST, self.largest_piece)
 
     def until_done(self, callback: Callback | None, show: Callable[[Row], None]) -> Status:
         """Advance and evaluate until something says stop."""
@@ -209,6 +220,8 @@ class _Run:
             self.method.advance(self.state, self.sampling.draw(self.state.iteration, count, self.seed))
             now = time.perf_counter()
             self.seconds += now - clock
+            if now - clock < _PIECE_SECONDS:
+                self.piece = min(4 * self.piece, self.largest_piece)
             if now - self.begun >= self.limits.time_limit:
                 return
 

@@ -52,12 +52,23 @@ def theorem_theta(bound: BoundSampling, theorem: int) -> float:
     >>> theorem_theta(df.samplings.Uniform().bind(problem), theorem=2)
     0.25
     """
+    return float((bound.p / (1 + _condition(bound, theorem))).min())
+
+
+def _condition(bound: BoundSampling, theorem: int) -> Floats:
+    """``l_i v_i/(λn)`` for Theorem 2, ``L_i² v_i/(λ²n)`` for Theorem 1: how hard each example makes the problem."""
     problem = bound.problem
-    if theorem == 2:
-        ratio = problem.l * bound.v / (problem.n * problem.lam)
-    else:
-        ratio = problem.L**2 * bound.v / (problem.n * problem.lam**2)
-    return float((bound.p / (1 + ratio)).min())
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        if theorem == 2:
+            ratio = problem.l * bound.v / problem.n / problem.lam
+        else:
+            ratio = (problem.L / problem.lam) ** 2 * bound.v / problem.n
+    if not np.isfinite(ratio).all():
+        raise ValueError(
+            f"lam is {problem.lam:g}, too small for examples of norm {problem.norms.max():g}: the step size would "
+            "underflow; take a larger lam, or scale X down."
+        )
+    return ratio
 
 
 def default_step(problem: Problem) -> str:
@@ -68,12 +79,12 @@ def default_step(problem: Problem) -> str:
 def step_rule(step: Any, bound: BoundSampling) -> StepRule:
     """The rule that `step` names: ``theorem-1``, ``theorem-2``, ``per-example``, ``implicit``, or a number θ."""
     problem = bound.problem
-    if isinstance(step, str):
-        if step not in NAMES:
-            raise ValueError(f"step is {step!r}; it must be one of {', '.join(NAMES)}, or a number θ.")
-        if step != "theorem-1":
-            problem.require_convex(f"step={step!r}")
-    ratio = problem.l * bound.v / (problem.n * problem.lam)
+    if not isinstance(step, str):
+        return _number_rule(step, bound)
+    if step not in NAMES:
+        raise ValueError(f"step is {step!r}; it must be one of {', '.join(NAMES)}, or a number θ.")
+    if step != "theorem-1":
+        problem.require_convex(f"step={step!r}")
     match step:
         case "theorem-1":
             theta = theorem_theta(bound, 1)
@@ -82,17 +93,17 @@ def step_rule(step: Any, bound: BoundSampling) -> StepRule:
             theta = theorem_theta(bound, 2)
             return StepRule(step, _compact(theta / bound.p), False, theta, 2)
         case "per-example":
-            return StepRule(step, _compact(1 / (1 + ratio)), False, theorem_theta(bound, 2), None)
+            return StepRule(step, _compact(1 / (1 + _condition(bound, 2))), False, theorem_theta(bound, 2), None)
         case "implicit":
-            scale = bound.v / (problem.lam * problem.n)
-            return StepRule(step, _compact(scale), True, theorem_theta(bound, 2), None)
+            theta = theorem_theta(bound, 2)
+            return StepRule(step, _compact(bound.v / (problem.lam * problem.n)), True, theta, None)
     return _number_rule(step, bound)
 
 
 def _number_rule(step: Any, bound: BoundSampling) -> StepRule:
     largest = float(bound.p.min())
     if isinstance(step, bool) or not isinstance(step, (int, float, np.integer, np.floating)):
-        raise TypeError(f"step is {step!r}; it must be one of {', '.join(NAMES)}, or a number θ.")
+        raise TypeError(f"step is {step!r:.60}; it must be one of {', '.join(NAMES)}, or a number θ.")
     theta = float(step)
     if not (math.isfinite(theta) and 0 < theta <= largest * (1 + 1e-12)):
         raise ValueError(f"step is θ = {step!r}; it must be above 0 and at most min p_i = {largest:.6g}.")

@@ -25,10 +25,13 @@ class Tuning:
     seconds: float
 
 
-def tune(method: type[Method], problem: Problem, bound: BoundSampling, state: State, seed: int) -> Tuning:
+def tune(
+    method: type[Method], problem: Problem, bound: BoundSampling, state: State, seed: int, deadline: float = np.inf
+) -> Tuning:
     """Run each θ of the grid for three epochs from copies of `state`; the least P(w) wins.
 
-    The grid starts at the theorem's θ and doubles up to ``min p_i``, beyond which α_i would overshoot.
+    The grid starts at the theorem's θ and doubles up to ``min p_i``, beyond which α_i would overshoot. It ends early
+    at `deadline` (on the clock of `time.perf_counter`): the theorem's θ is then the least that is known.
     """
     begun = time.perf_counter()
     theta = theorem_theta(bound, 2 if problem.loss.all_convex else 1)
@@ -40,10 +43,11 @@ def tune(method: type[Method], problem: Problem, bound: BoundSampling, state: St
     while since_best < _PATIENCE:
         copy = state.copy()
         method(problem, bound, step_rule(theta, bound)).advance(copy, draws)
-        value = problem.value(copy.w) if np.isfinite(copy.w).all() else np.inf
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = problem.value(copy.w) if np.isfinite(copy.w).all() else np.inf
         trials.append((theta, value))
         best, since_best = (value, 0) if value < best else (best, since_best + 1)
-        if theta >= largest:
+        if theta >= largest or time.perf_counter() >= deadline:
             break
         theta = min(theta * _FACTOR, largest)
     winner = min(trials, key=lambda trial: trial[1])[0]

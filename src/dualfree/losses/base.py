@@ -104,5 +104,7 @@ class Loss:
         """What the kernels need to evaluate this loss themselves, or None for a loss in Python."""
         if self.compiled is None:
             return None
+        if not isinstance(self.compiled, tuple) or len(self.compiled) != 2:
+            raise TypeError(f"compiled is {self.compiled!r:.60}; it must be a pair (value, derivative).")
         functions = tuple(address(name, f) for name, f in zip(("value", "derivative"), self.compiled, strict=True))
         return ("compiled", self.y, self.weight, functions)

@@ -50,13 +50,18 @@ class _TwoClasses(BuiltIn):
     classes: NDArray[Any]
 
     def _targets(self, y: ArrayLike) -> Floats:
-        labels = np.asarray(y)
+        try:
+            labels = np.asarray(y)
+            self.classes = np.unique(labels)
+        except (TypeError, ValueError):
+            raise TypeError(
+                "y must be a vector of labels that can be sorted, of one type (text, or numbers)."
+            ) from None
         if labels.ndim != 1:
             raise ValueError(f"y has shape {labels.shape}; it must be a vector of labels.")
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             at = int(np.flatnonzero(~np.isfinite(labels))[0])
             raise ValueError(f"y[{at}] is {labels[at]}; every label must be finite.")
-        self.classes = np.unique(labels)
         if len(labels) and len(self.classes) != 2:
             shown = ", ".join(str(c) for c in self.classes[:5].tolist())
             raise ValueError(

@@ -18,6 +18,8 @@ def address(name: str, function: Any) -> tuple[int, int, bool]:
             + " or ".join(repr(s) for s in _SIGNATURES)
             + "."
         )
+    if _SIGNATURES[function.signature] and function.user_data is None:
+        raise ValueError(f"compiled {name} takes a void *, but no user_data was given with it, so it would be NULL.")
     capsule = tuple.__getitem__(function, 0)
     get_name, get_pointer = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
     get_context = ctypes.pythonapi.PyCapsule_GetContext

@@ -1,5 +1,6 @@
 """What a sampling is: probabilities, ESO parameters, and a way to draw sets of examples."""
 
+import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dualfree import eso
-from dualfree.arrays import Floats, Indices, probabilities, vector
+from dualfree.arrays import Floats, Indices, probabilities, vector, whole
 
 if TYPE_CHECKING:
     from dualfree.problem import Problem
@@ -79,7 +80,17 @@ class Sampling:
 
     def eso(self, problem: "Problem") -> Floats:
         """Parameters v with ``E‖Σ_{i∈Ŝ} A_i h_i‖² ≤ Σ p_i v_i ‖h_i‖²``."""
-        return eso.bounded(problem.examples, self.largest(problem))
+        return eso.bounded(problem.examples, self._checked_largest(problem))
+
+    def _checked_largest(self, problem: "Problem") -> int:
+        largest = whole(f"{type(self).__name__}.largest(problem)", self.largest(problem), 1)
+        mean = float(np.sum(self.probabilities(problem)))
+        if mean > largest * (1 + 1e-9):
+            raise ValueError(
+                f"{type(self).__name__}.largest(problem) is {largest}, but the probabilities add up to {mean:g}: "
+                "sets have that many examples on average, so largest must be at least that."
+            )
+        return largest
 
     def drawer(self, problem: "Problem", p: Floats) -> Drawer:
         """How to draw many sets at once: native for the built-in samplings, by `draw` otherwise."""
@@ -88,17 +99,22 @@ class Sampling:
     def bind(self, problem: "Problem") -> "BoundSampling":
         """Everything that this sampling is on one problem: p, v and a draw."""
         p = probabilities("p", self.probabilities(problem), problem.n)
-        v = vector("v", self.eso(problem), problem.n)
+        v = np.asarray(self.eso(problem), dtype=np.float64)
+        if np.isinf(v).any():
+            raise ValueError(
+                f"v[{int(np.argmax(v))}] is inf: the entries of X are too large to be squared; scale X down."
+            )
+        v = vector("v", v, problem.n)
         if (v < 0).any():
             raise ValueError(f"v[{int(np.argmin(v))}] is {v.min():g}; ESO parameters cannot be negative.")
         return BoundSampling(self, problem, p, v, self.drawer(problem, p))
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{k}={v!r:.20}" for k, v in vars(self).items() if not k.startswith("_"))
+        shown = ", ".join(f"{k}={reprlib.repr(v)}" for k, v in vars(self).items() if not k.startswith("_"))
         return f"{type(self).__name__}({shown})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BoundSampling:
     """A sampling on one problem.
 
@@ -128,31 +144,43 @@ class BoundSampling:
 
     def draw(self, first: int, count: int, seed: int = 0) -> Draws:
         """The sets of iterations ``first .. first + count − 1``: they depend on (seed, iteration) alone."""
-        return self._drawer(seed, first, count)
+        seed, first = whole("seed", seed, 0, 2**64 - 1), whole("first", first, 0, 2**62)
+        return self._drawer(seed, first, whole("count", count, 0, 2**40))
 
 
 _PYTHON_STREAM = 1000  # apart from the streams of the native samplings
 
 
 def _draw_in_python(sampling: Sampling, problem: "Problem", seed: int, first: int, count: int) -> Draws:
-    sets = []
+    sets = [np.empty(0, dtype=np.int64)]
+    key = np.array([seed, _PYTHON_STREAM], dtype=np.uint64)  # a list of a large and a small int would become floats
     for step in range(first, first + count):
-        generator = np.random.Philox(key=[seed, _PYTHON_STREAM], counter=[0, step, 0, 0])
-        sets.append(_checked(sampling, sampling.draw(problem, np.random.Generator(generator)), problem.n))
-    start = np.concatenate([[0], np.cumsum([len(s) for s in sets])]).astype(np.int64)
+        generator = np.random.Philox(key=key, counter=[0, step, 0, 0])
+        sets.append(_checked(sampling, sampling.draw(problem, np.random.Generator(generator)), problem))
+    start = np.cumsum([len(s) for s in sets], dtype=np.int64)
     return Draws(np.concatenate(sets), start)
 
 
-def _checked(sampling: Sampling, drawn: ArrayLike, n: int) -> Indices:
-    indices = np.atleast_1d(np.asarray(drawn))
-    name = type(sampling).__name__
+def _checked(sampling: Sampling, drawn: ArrayLike, problem: "Problem") -> Indices:
+    name, n = type(sampling).__name__, problem.n
+    try:
+        indices = np.atleast_1d(np.asarray(drawn))
+    except ValueError:
+        raise TypeError(f"{name}.draw returned {drawn!r:.60}; it must be a vector of example numbers.") from None
     if indices.size == 0:
         return np.empty(0, dtype=np.int64)
     if indices.ndim != 1 or indices.dtype.kind not in "iu":
-        raise TypeError(f"{name}.draw returned {indices.dtype} of shape {indices.shape}; it must be example numbers.")
+        raise TypeError(
+            f"{name}.draw returned {indices.dtype} of shape {indices.shape}; it must be a vector of example numbers."
+        )
     if indices.min() < 0 or indices.max() >= n:
         outside = indices[(indices < 0) | (indices >= n)][0]
         raise ValueError(f"{name}.draw returned example {outside}; examples are numbered 0..{n - 1}.")
     if len(np.unique(indices)) != len(indices):
         raise ValueError(f"{name}.draw returned an example twice; a set holds each at most once.")
+    if len(indices) > sampling.largest(problem):
+        raise ValueError(
+            f"{name}.draw returned {len(indices)} examples; {name}.largest(problem) promises at most "
+            f"{sampling.largest(problem)}."
+        )
     return indices.astype(np.int64)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from dualfree import eso
 from dualfree._native import kernels
-from dualfree.arrays import Floats, probabilities, whole
+from dualfree.arrays import Floats, positive, probabilities, whole
 from dualfree.samplings.base import Drawer, Draws, Sampling
 
 if TYPE_CHECKING:
@@ -43,9 +43,8 @@ class Nice(Sampling):
         return eso.nice(problem.examples, self.tau)
 
     def drawer(self, problem: "Problem", p: Floats) -> Drawer:
-        return lambda seed, first, count: Draws.of_equal_size(
-            kernels.draw_nice(seed, first, count, problem.n, self.tau), self.tau
-        )
+        n, tau = problem.n, self.tau
+        return lambda seed, first, count: Draws.of_equal_size(kernels.draw_nice(seed, first, count, n, tau), tau)
 
 
 class Independent(Sampling):
@@ -65,7 +64,7 @@ class Independent(Sampling):
         self.p = p
 
     def probabilities(self, problem: "Problem") -> Floats:
-        p = np.full(problem.n, self.p, dtype=np.float64) if np.ndim(self.p) == 0 else self.p
+        p = np.full(problem.n, positive("p", self.p)) if np.ndim(self.p) == 0 else self.p
         return probabilities("p", p, problem.n)
 
     def eso(self, problem: "Problem") -> Floats:

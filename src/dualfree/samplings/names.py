@@ -36,6 +36,8 @@ def by_name(text: str) -> Sampling:
     >>> by_name("distributed:4:2")
     Distributed(parts=4, tau=2)
     """
+    if not isinstance(text, str):
+        raise TypeError(f"sampling is {text!r:.60}; its name must be a text, one of: {FORMS}.")
     name, *arguments = text.split(":")
     if name not in _NAMES or len(arguments) != len(_NAMES[name][1]):
         raise ValueError(f"sampling is {text!r}; it must be one of: {FORMS}.")

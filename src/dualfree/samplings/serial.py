@@ -137,12 +137,12 @@ class Shuffled(_Serial):
             return last[seed, epoch]
 
         def draw(seed: int, first: int, count: int) -> Draws:
-            pieces = []
+            pieces = [order(seed, first // n)[:0]]
             while count > 0:
                 epoch, at = divmod(first, n)
                 piece = order(seed, epoch)[at : at + count]
                 pieces.append(piece)
                 first, count = first + len(piece), count - len(piece)
-            return Draws(pieces[0] if len(pieces) == 1 else np.concatenate(pieces))
+            return Draws(pieces[1] if len(pieces) == 2 else np.concatenate(pieces))
 
         return draw

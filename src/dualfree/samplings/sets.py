@@ -42,6 +42,8 @@ class SetList(Sampling):
     """
 
     def __init__(self, sets: Sequence[ArrayLike], q: ArrayLike | None = None) -> None:
+        if not np.iterable(sets):
+            raise TypeError(f"sets is {sets!r:.60}; it must be a list of index arrays.")
         self.sets = [_as_set(s) for s in sets]
         if not self.sets:
             raise ValueError("sets is empty; it must hold at least one set of examples.")
@@ -81,7 +83,9 @@ class SetList(Sampling):
 
 def _as_set(members: ArrayLike) -> Indices:
     array = np.atleast_1d(np.asarray(members))
-    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
+    if array.dtype.kind == "u":
+        array = array.astype(np.int64)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind != "i" or array.min() < 0:
         raise ValueError(f"sets holds {members!r:.60}; each set must be a non-empty list of example numbers.")
     if len(np.unique(array)) != len(array):
         raise ValueError(f"sets holds {members!r:.60}, which names an example twice.")
