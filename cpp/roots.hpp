@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace dualfree {
 
@@ -10,21 +11,27 @@ struct Residual {
     double value, slope;
 };
 
-// Newton from `from`, kept inside the bracket [from, to] (in either order); bisection when Newton leaves it.
-// Newton doubles the digits, so a move below 1e-8 leaves an error near rounding.
+// Newton from `from` inside the bracket [from, to] (in either order). It bisects instead when Newton leaves the
+// bracket, or when a move is not at most half the one before: Newton alone can jump between two points for ever.
+// Leaving by rounding alone is no reason to bisect, because the root may be an end: then stay at that end.
+// `curvature` bounds |slope'| / slope: a Newton move m leaves an error of about curvature m^2, so m may stop at the
+// root of the rounding error; a bisection's move says nothing of the kind.
 template <class Function>
-double newton_in_bracket(double from, double to, Function&& residual) {
+double newton_in_bracket(double from, double to, double curvature, Function&& residual) {
     double low = std::min(from, to), high = std::max(from, to), x = from;
-    const double small = 1e-8 * (high - low), smallest = 4e-16 * std::max(std::fabs(low), std::fabs(high));
-    for (int round = 0; round < 100; ++round) {
+    const double rounding = 4e-16 * std::max(std::fabs(low), std::fabs(high));
+    const double small = std::max(rounding, 1e-8 * (high - low) / std::sqrt(1 + curvature));
+    double last_move = std::numeric_limits<double>::infinity();
+    for (int round = 0; round < 200; ++round) {
         const auto [value, slope] = residual(x);
         if (value == 0) return x;
         (value > 0 ? high : low) = x;
         double next = x - value / slope;
-        if (!(next >= low && next <= high)) next = 0.5 * (low + high);
-        const double move = std::fabs(next - x);
+        const bool newton = next >= low - rounding && next <= high + rounding && std::fabs(next - x) <= 0.5 * last_move;
+        next = newton ? std::clamp(next, low, high) : 0.5 * (low + high);
+        last_move = std::fabs(next - x);
         x = next;
-        if (move <= std::max(small, smallest)) break;
+        if (last_move <= (newton ? small : rounding)) break;
     }
     return x;
 }
