@@ -56,6 +56,13 @@ def test_draws_depend_on_seed_and_step_alone(name):
 
 
 @pytest.mark.parametrize("name", sorted(samplings()))
+def test_no_draws_are_no_sets(name):
+    draws = samplings()[name].bind(problem_of(9)).draw(5, 0, seed=8)
+    assert draws.count == 0
+    assert len(draws.indices) == 0
+
+
+@pytest.mark.parametrize("name", sorted(samplings()))
 def test_parts_and_batches_cut_the_same_list(name):
     draws = samplings()[name].bind(problem_of(9)).draw(3, 20, seed=1)
     if draws.batch_start is not None:

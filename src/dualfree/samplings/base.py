@@ -140,7 +140,7 @@ def _draw_in_python(sampling: Sampling, problem: "Problem", seed: int, first: in
         generator = np.random.Philox(key=[seed, _PYTHON_STREAM], counter=[0, step, 0, 0])
         sets.append(_checked(sampling, sampling.draw(problem, np.random.Generator(generator)), problem.n))
     start = np.concatenate([[0], np.cumsum([len(s) for s in sets])]).astype(np.int64)
-    return Draws(np.concatenate(sets), start)
+    return Draws(np.concatenate([np.empty(0, dtype=np.int64), *sets]), start)
 
 
 def _checked(sampling: Sampling, drawn: ArrayLike, n: int) -> Indices:

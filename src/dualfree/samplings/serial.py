@@ -143,6 +143,6 @@ class Shuffled(_Serial):
                 piece = order(seed, epoch)[at : at + count]
                 pieces.append(piece)
                 first, count = first + len(piece), count - len(piece)
-            return Draws(pieces[0] if len(pieces) == 1 else np.concatenate(pieces))
+            return Draws(pieces[0] if len(pieces) == 1 else np.concatenate([np.empty(0, dtype=np.int64), *pieces]))
 
         return draw
