@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 import dualfree as df
 from dualfree.paper.erratum import nonzeros_of_chunks, simulated_nonzeros
@@ -69,9 +70,5 @@ def test_the_chunk_sampling_uses_these_chunks():
     X = np.zeros((6, 4))
     for i, count in enumerate([4, 1, 2, 3, 1, 2]):
         X[i, :count] = 1
-    from scipy import sparse
-
     problem = df.Problem(sparse.csr_array(X), df.losses.Squared(np.ones(6)), lam=1.0)
-    assert (
-        df.samplings.Chunks(1).groups(problem).sizes.tolist() == df.chunks([4, 1, 2, 3, 1, 2]).tolist() == [1, 2, 2, 1]
-    )
+    assert df.samplings.Chunks(1).groups(problem).sizes.tolist() == [1, 2, 2, 1]

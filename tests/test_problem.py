@@ -99,5 +99,5 @@ def test_wrong_kinds_are_refused_in_words(X, message):
 
 @pytest.mark.parametrize("lam", [0.0, -1.0, np.nan, np.inf])
 def test_lambda_must_be_positive(lam):
-    with pytest.raises(ValueError, match="lam is .* above 0"):
+    with pytest.raises(ValueError, match=r"lam is .* above 0"):
         df.Problem(np.ones((3, 1)), ONES, lam=lam)
