@@ -61,6 +61,21 @@ def test_initial_potential_bounds_the_potential(name, weighted, conjugate, theor
         assert initial_potential(known, w, alpha, theorem) >= true * (1 - 1e-9) - 1e-15
 
 
+@pytest.mark.parametrize("theorem", [1, 2])
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_initial_potential_where_the_residuals_are_all_there_is(name, theorem):
+    """With rows near zero w stays near zero, the gradient is small, and only the α part can bound the potential."""
+    full, _, _ = solved(name, False)
+    used = full.norms > 0
+    tiny = df.Problem(1e-6 * full.examples.X[used], make_loss(name, full.loss.y[used]), full.lam)
+    problem = without_conjugate(tiny)
+    alpha_star = -problem.derivatives(np.zeros(problem.d))
+    for alpha in starts(problem, alpha_star):
+        w = problem.primal(alpha)
+        true = potential(problem, w, alpha, problem.primal(alpha_star), alpha_star, theorem)
+        assert initial_potential(problem, w, alpha, theorem) >= true * (1 - 1e-4) - 1e-9
+
+
 def test_initial_potential_with_negative_weights():
     problem = average_convex_problem()
     w_star, alpha_star = optimum(problem)
