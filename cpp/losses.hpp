@@ -99,8 +99,9 @@ struct Huber {
     }
     double derivative(double z, double y) const { return std::clamp(z - y, -delta, delta); }
     double project(double a, double) const { return std::clamp(a, -delta, delta); }
+    // An a at the end of the domain has been through (weight * delta) / weight, which may round up.
     double conjugate(double a, double y) const {
-        return std::fabs(a) <= delta ? a * (0.5 * a - y) : infinity;
+        return std::fabs(a) <= delta * (1 + 1e-15) ? a * (0.5 * a - y) : infinity;
     }
     double implicit(double z, double a, double c, double y) const {
         return std::clamp((y - z + c * a) / (1 + c), -delta, delta);

@@ -11,21 +11,23 @@ struct Residual {
 };
 
 // Newton from `from`, whose residual is `first`, kept inside the bracket [from, to] (in either order). A move that
-// leaves the bracket, or that is not half as long as the one before, becomes a bisection, so it cannot cycle.
+// leaves the bracket, or that is not half as long as the one before, becomes a bisection, so it cannot cycle;
+// but the root may be an end, and leaving by rounding alone means that it is.
 // A Newton move m leaves an error of at most `bend` * m^2, where `bend` bounds |second derivative| / (2 slope), so
 // the last move need not be confirmed by another evaluation.
 template <class Function>
 double newton_in_bracket(double from, double to, Residual first, double bend, Function&& residual) {
     constexpr double enough = 1e-13;
     double low = std::min(from, to), high = std::max(from, to), x = from;
-    double longest = high - low;
+    double longest = (high - low) * (1 + 1e-15);
+    const double rounding = 4e-16 * std::max(std::fabs(low), std::fabs(high));
     Residual at_x = first;
     for (int round = 0; round < 200 && at_x.value != 0; ++round) {
         (at_x.value > 0 ? high : low) = x;
-        double move = -at_x.value / at_x.slope;
-        const bool newton = x + move >= low && x + move <= high && std::fabs(move) <= longest;
-        if (!newton) move = 0.5 * (low + high) - x;
-        x += move;
+        const double step = -at_x.value / at_x.slope, next = x + step;
+        const bool newton = next >= low - rounding && next <= high + rounding && std::fabs(step) <= longest;
+        const double move = newton ? step : 0.5 * (low + high) - x;
+        x = std::clamp(x + move, low, high);
         if ((newton && bend * move * move <= enough) || high - low <= enough) break;
         longest = 0.5 * std::fabs(move);
         at_x = residual(x);

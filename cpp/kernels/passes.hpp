@@ -46,7 +46,8 @@ Certified certify(const R& rows, const Loss& loss, const double* w, const double
         const double z = rows.dot(i, w), a = loss.project(i, alpha[i]);
         const double value = loss.value(i, z);
         total.add(value);
-        fenchel.add(std::fmax(0.0, value + loss.conjugate(i, a) + a * z));
+        const double slack = value + loss.conjugate(i, a) + a * z;  // below zero by rounding, NaN by overflow
+        fenchel.add(slack >= 0 ? slack : slack < 0 ? 0 : infinity);
         rows.add_to(i, loss.derivative(i, z), gradient);
         rows.add_to(i, a, combination);
     }

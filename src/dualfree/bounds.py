@@ -41,12 +41,13 @@ def potential(problem: Problem, w: Floats, alpha: Floats, w_star: Floats, alpha_
 def initial_potential(problem: Problem, w: Floats, alpha: Floats, theorem: int) -> float:
     """An upper bound on the potential at (w, α) that needs no optimum.
 
-    With a conjugate: the dual is strongly concave in exactly the metric of E, so ``E ≤ D(α*) − D(α) ≤ P(w) − D(α)``.
-    Without: ``‖w−w*‖ ≤ ‖∇P(w)‖/λ``, and α_i* is near ``−φ_i'(z_i)`` by smoothness; Cauchy's ``(a+b)² ≤ 2a²+2b²``
+    With a conjugate, and α in its domain: the dual is strongly concave in exactly the metric of E, so
+    ``E ≤ D(α*) − D(α) ≤ P(w) − D(α)``. (Outside, `evaluate` moves α into the domain, and its gap says nothing of α.)
+    Otherwise: ``‖w−w*‖ ≤ ‖∇P(w)‖/λ``, and α_i* is near ``−φ_i'(z_i)`` by smoothness; Cauchy's ``(a+b)² ≤ 2a²+2b²``
     joins the two.
     """
     evaluation = problem.evaluate(w, alpha)
-    if theorem == 2 and math.isfinite(evaluation.duality_gap):
+    if theorem == 2 and problem.loss.has_conjugate and math.isfinite(problem.dual_value(alpha)):
         return evaluation.duality_gap
     slope = float(evaluation.gradient @ evaluation.gradient) / problem.lam
     residual = (problem.derivatives(w) + alpha) ** 2

@@ -94,7 +94,8 @@ class Rows:
 
     def gram(self) -> Floats:
         """``A_iᵀA_j`` for all pairs: an n × n array, for small n."""
-        product = self.X @ self.X.T
+        X = self.X.astype(np.float64)  # float32 products would be too coarse for an eigenvalue that must be a bound
+        product = X @ X.T
         return np.asarray(product.toarray() if sparse.issparse(product) else product, dtype=np.float64)
 
 

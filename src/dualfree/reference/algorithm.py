@@ -1,0 +1,122 @@
+"""Step sizes, the implicit step, and Algorithm 1 (dfSDCA) as a literal loop."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+
+from dualfree.arrays import Floats
+from dualfree.reference.problem import ReferenceProblem
+
+
+def theta(problem: ReferenceProblem, p: Floats, v: Floats, theorem: int) -> float:
+    """The largest θ that a theorem allows.
+
+    ``min_i p_i nλ²/(L_i² v_i + nλ²)`` for Theorem 1, ``min_i p_i nλ/(l_i v_i + nλ)`` for Theorem 2.
+
+    Examples
+    --------
+    >>> from dualfree.reference import squared
+    >>> problem = ReferenceProblem(np.eye(2), np.ones(2), np.ones(2), squared(), lam=0.5)
+    >>> theta(problem, p=np.full(2, 0.5), v=np.ones(2), theorem=2)
+    0.25
+    """
+    n, lam = problem.n, problem.lam
+    if theorem == 1:
+        return float(min(p[i] * n * lam**2 / (problem.L[i] ** 2 * v[i] + n * lam**2) for i in range(n)))
+    return float(min(p[i] * n * lam / (problem.l[i] * v[i] + n * lam) for i in range(n)))
+
+
+def implicit_step(problem: ReferenceProblem, i: int, z: float, alpha: float, c: float) -> float:
+    """The root α⁺ of ``α⁺ = −φ_i'(z + c (α⁺ − α))``, with ``c = v_i/(λn)``.
+
+    For a convex φ_i the left side minus the right side is increasing, and its root lies between α and ``−φ_i'(z)``.
+
+    Examples
+    --------
+    >>> from dualfree.reference import squared
+    >>> problem = ReferenceProblem(np.eye(1), np.ones(1), np.ones(1), squared(), lam=1.0)
+    >>> implicit_step(problem, 0, z=0.0, alpha=0.0, c=1.0)
+    0.5
+    """
+
+    def residual(a: float) -> float:
+        return a + problem.derivative(i, z + c * (a - alpha))
+
+    end = -problem.derivative(i, z)
+    low, high = min(alpha, end), max(alpha, end)
+    if residual(low) >= 0:
+        return low
+    if residual(high) <= 0:
+        return high
+    return float(brentq(residual, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps, maxiter=1000))
+
+
+def dfsdca(
+    problem: ReferenceProblem,
+    batches: Sequence[ArrayLike],
+    p: Floats,
+    v: Floats,
+    step: str | float,
+    alpha: Floats,
+) -> tuple[Floats, Floats]:
+    """Algorithm 1 from α, one iteration for each of `batches`.
+
+    For all i of a batch, all at the same w: ``g_i = φ_i'(A_iᵀw) + α_i``, ``α_i ← α_i − (θ/p_i) g_i`` and
+    ``w ← w − Σ θ/(nλp_i) A_i g_i``. The step ``per-example`` has ``1/(1 + l_i v_i/(λn))`` in place of θ/p_i, and
+    ``implicit`` moves α_i to the root of `implicit_step`.
+
+    Parameters
+    ----------
+    problem : ReferenceProblem
+        The objective.
+    batches : sequence of index arrays
+        The sets S_1, S_2, ...
+    p, v : arrays of length n
+        Probabilities and ESO parameters of the sampling.
+    step : {"theorem-1", "theorem-2", "per-example", "implicit"} or float
+        A number is θ itself.
+    alpha : array of length n
+        α at the start; it is not changed.
+
+    Returns
+    -------
+    w, alpha : arrays
+        After the last batch.
+
+    Examples
+    --------
+    >>> from dualfree.reference import squared
+    >>> problem = ReferenceProblem(np.eye(2), np.ones(2), np.ones(2), squared(), lam=0.5)
+    >>> w, alpha = dfsdca(problem, [[0], [1], []], np.full(2, 0.5), np.ones(2), "theorem-2", np.zeros(2))
+    >>> w.tolist(), alpha.tolist()
+    ([0.5, 0.5], [0.5, 0.5])
+    """
+    n, lam = problem.n, problem.lam
+    alpha = np.array(alpha, dtype=np.float64)
+    w = problem.primal(alpha)
+    for batch in batches:
+        moves = {}
+        for i in np.asarray(batch, dtype=int):
+            z = float(problem.X[i] @ w)
+            if step == "implicit":
+                moves[i] = implicit_step(problem, i, z, alpha[i], v[i] / (lam * n)) - alpha[i]
+            else:
+                moves[i] = -_relative_step(problem, i, p, v, step) * (problem.derivative(i, z) + alpha[i])
+        for i, move in moves.items():
+            alpha[i] += move
+            w = w + problem.X[i] * move / (lam * n)
+    return w, alpha
+
+
+def _relative_step(problem: ReferenceProblem, i: int, p: Floats, v: Floats, step: str | float) -> float:
+    """``θ/p_i``, or what stands in its place."""
+    match step:
+        case "theorem-1":
+            return float(theta(problem, p, v, 1) / p[i])
+        case "theorem-2":
+            return float(theta(problem, p, v, 2) / p[i])
+        case "per-example":
+            return float(1 / (1 + problem.l[i] * v[i] / (problem.lam * problem.n)))
+    return float(float(step) / p[i])

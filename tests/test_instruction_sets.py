@@ -1,0 +1,61 @@
+"""Every instruction set that this processor runs gives the same answers."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import dualfree as df
+from dualfree import _native
+from helpers.problems import LAYOUTS, LOSSES, random_twins, with_layout
+
+SCRIPT = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from test_instruction_sets import answers
+from dualfree._native import ISA, kernels
+print(json.dumps([ISA, kernels.level, answers()]))
+"""
+
+
+def answers():
+    """Points after some epochs, ESO parameters and draws, for all losses, layouts and floats."""
+    found = {}
+    for name in sorted(LOSSES):
+        for layout in LAYOUTS:
+            for dtype in (np.float32, np.float64):
+                fast, _ = random_twins(name, seed=2, n=40, d=19)
+                X = with_layout(fast.examples.X.astype(dtype), layout)
+                problem = df.Problem(X, fast.loss, fast.lam)
+                for sampling in ("importance", "nice:7", "independent:0.2"):
+                    result = df.solve(problem, sampling=sampling, tol=0, max_epochs=5, seed=4)
+                    key = f"{name}/{layout}/{dtype.__name__}/{sampling}"
+                    found[key] = [*result.w.tolist(), *result.alpha.tolist(), result.certificate.gap]
+    found["v"] = df.samplings.Distributed(4, 3).bind(problem).v.tolist()
+    found["draws"] = df.samplings.Independent(0.3).bind(problem).draw(0, 50, seed=9).indices.tolist()
+    return found
+
+
+@pytest.mark.parametrize("level", _native.SUPPORTED)
+def test_same_answers_on_every_instruction_set(level):
+    here = os.path.dirname(__file__)
+    environment = {**os.environ, "DUALFREE_ISA": level}
+    command = [sys.executable, "-c", SCRIPT, here]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    chosen, compiled, theirs = json.loads(done.stdout)
+    assert (chosen, compiled) == (level, level)
+    ours = answers()
+    assert theirs["draws"] == ours["draws"]
+    for key, values in ours.items():
+        np.testing.assert_allclose(theirs[key], values, rtol=1e-10, atol=1e-10, err_msg=key)
+
+
+def test_an_unknown_instruction_set_is_refused_in_words():
+    environment = {**os.environ, "DUALFREE_ISA": "sse1"}
+    command = [sys.executable, "-c", "import dualfree"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "DUALFREE_ISA is 'sse1', but this processor runs only: baseline" in done.stderr

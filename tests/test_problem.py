@@ -1,0 +1,103 @@
+"""The problem: constants, refusals in words, and inputs that are viewed rather than copied."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import dualfree as df
+from helpers.problems import LAYOUTS, LOSSES, random_twins, with_layout
+
+ONES = df.losses.Squared(np.ones(3))
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_constants_equal_the_reference(name, weighted):
+    fast, slow = random_twins(name, weighted=weighted)
+    np.testing.assert_allclose(fast.l, slow.l, rtol=1e-14)
+    np.testing.assert_allclose(fast.L, slow.L, rtol=1e-14)
+    np.testing.assert_allclose(fast.norms, np.linalg.norm(slow.X, axis=1), rtol=1e-14)
+    alpha = np.random.default_rng(0).normal(size=fast.n)
+    np.testing.assert_allclose(fast.primal(alpha), slow.primal(alpha), rtol=1e-12, atol=1e-14)
+    w = fast.primal(alpha)
+    found = [slow.derivative(i, slow.X[i] @ w) for i in range(slow.n)]
+    np.testing.assert_allclose(fast.derivatives(w), found, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_gradient_by_finite_differences(name):
+    problem, _ = random_twins(name, weighted=True)
+    w = np.random.default_rng(3).normal(size=problem.d)
+    gradient = problem.gradient(w)
+    for j in range(problem.d):
+        step = np.zeros(problem.d)
+        step[j] = 1e-6
+        difference = (problem.value(w + step) - problem.value(w - step)) / 2e-6
+        assert difference == pytest.approx(gradient[j], abs=1e-7)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_data_are_viewed_even_read_only(layout, dtype):
+    X = with_layout(np.arange(12.0, dtype=dtype).reshape(3, 4), layout)
+    stored = [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
+    for array in stored:
+        array.flags.writeable = False
+    problem = df.Problem(X, ONES, lam=0.1)
+    for array, native in zip(stored, problem.examples.native, strict=False):
+        assert np.shares_memory(array, native)
+    assert df.solve(problem, max_epochs=5).w.shape == (4,)
+
+
+def test_columns_of_a_row_may_be_in_any_order():
+    shuffled = sparse.csr_array((np.array([1.0, 2.0, 3.0]), np.array([2, 0, 1]), np.array([0, 2, 3, 3])), shape=(3, 3))
+    dense = np.array([[2.0, 0, 1], [0, 3, 0], [0, 0, 0]])
+    for sampling in (df.samplings.Nice(2), df.samplings.Chunks(1, 2)):
+        found = [df.solve(df.Problem(X, ONES, lam=0.1), sampling=sampling, max_epochs=9).w for X in (shuffled, dense)]
+        np.testing.assert_allclose(*found, rtol=1e-12)
+
+
+def csr(data, indices, indptr, shape=(3, 2)):
+    X = sparse.csr_array(shape, dtype=float)
+    X.data, X.indices, X.indptr = np.array(data, float), np.array(indices, np.int32), np.array(indptr, np.int32)
+    return X
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.array([[1.0, np.nan], [0, 0], [0, 0]]), "NaN or infinity in row 0, column 1"),
+        (csr([1.0, np.inf], [0, 1], [0, 1, 2, 2]), "NaN or infinity in row 1, column 1"),
+        (csr([1.0], [2], [0, 1, 1, 1]), "column index 2 in row 0"),
+        (csr([1.0], [-1], [0, 0, 1, 1]), "column index -1 in row 1"),
+        (csr([1.0, 2.0], [1, 1], [0, 2, 2, 2]), "column 1 twice in row 0"),
+        (csr([1.0], [0], [0, 1, 0, 1]), "X.indptr .* broken at row 1"),
+        (csr([1.0], [0], [0, 1, 1, 9]), "X.indptr .* broken at row 2"),
+        (csr([1.0], [0], [1, 1, 1, 1]), "X.indptr .* broken at row 0"),
+        (np.ones((2, 2)), "X has 2 rows but y has 3 entries"),
+        (np.ones(3), "two dimensions"),
+        (np.ones((0, 2)), "at least one row"),
+    ],
+)
+def test_bad_data_are_refused_in_words(X, message):
+    with pytest.raises(ValueError, match=message):
+        df.Problem(X, ONES, lam=0.1)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (sparse.csc_array(np.ones((3, 2))), r"sparse csc matrix; convert it once with X.tocsr\(\)"),
+        (np.ones((3, 2), dtype=int), "dtype int64; it must be float32 or float64"),
+        ([[1.0], [2.0], [3.0]], "X is a list"),
+    ],
+)
+def test_wrong_kinds_are_refused_in_words(X, message):
+    with pytest.raises(TypeError, match=message):
+        df.Problem(X, ONES, lam=0.1)
+
+
+@pytest.mark.parametrize("lam", [0.0, -1.0, np.nan, np.inf])
+def test_lambda_must_be_positive(lam):
+    with pytest.raises(ValueError, match=r"lam is .* above 0"):
+        df.Problem(np.ones((3, 1)), ONES, lam=lam)
