@@ -14,10 +14,11 @@ struct Residual {
 // leaves the bracket, or that is not half as long as the one before, becomes a bisection, so it cannot cycle;
 // but the root may be an end, and leaving by rounding alone means that it is.
 // A Newton move m leaves an error of at most `bend` * m^2, where `bend` bounds |second derivative| / (2 slope), so
-// the last move need not be confirmed by another evaluation.
+// the last move need not be confirmed by another evaluation. The argument inside the residual moves `bend` times
+// as far as x, so the larger `bend` is, the finer x must be.
 template <class Function>
 double newton_in_bracket(double from, double to, Residual first, double bend, Function&& residual) {
-    constexpr double enough = 1e-13;
+    const double enough = 1e-13 / (1 + 2 * bend);
     double low = std::min(from, to), high = std::max(from, to), x = from;
     double longest = (high - low) * (1 + 1e-15);
     const double rounding = 4e-16 * std::max(std::fabs(low), std::fabs(high));
@@ -28,7 +29,7 @@ double newton_in_bracket(double from, double to, Residual first, double bend, Fu
         const bool newton = next >= low - rounding && next <= high + rounding && std::fabs(step) <= longest;
         const double move = newton ? step : 0.5 * (low + high) - x;
         x = std::clamp(x + move, low, high);
-        if ((newton && bend * move * move <= enough) || high - low <= enough) break;
+        if ((newton && bend * move * move <= enough) || high - low <= rounding) break;
         longest = 0.5 * std::fabs(move);
         at_x = residual(x);
     }
@@ -55,7 +56,7 @@ double root_in_bracket(double from, double to, double at_from, Function&& residu
         if (!secant) {
             next = 0.5 * (low + high);
             move = std::fabs(next - x);
-        } else if (move <= 1e-9 * width && move * last_move <= 1e-14 * width * width) {
+        } else if (move <= 1e-9 * width && move * last_move <= 1e-18 * width * width) {
             return next;
         }
         if (high - low <= smallest) return next;
