@@ -16,6 +16,10 @@ namespace dualfree {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+struct Slope {
+    double value, derivative;
+};
+
 // f = log(1 + exp(-t))
 struct Logistic {
     // 1 / (1 + exp(-x)): where exp overflows, the answer is 0, as it should be. No branch on the sign of x, which
@@ -26,6 +30,10 @@ struct Logistic {
         return std::fmax(-t, 0.0) + std::log1p(std::exp(-std::fabs(t)));
     }
     double derivative(double z, double y) const { return -y * sigmoid(-y * z); }
+    Slope value_and_derivative(double z, double y) const {
+        const double t = y * z, e = std::exp(-std::fabs(t));
+        return {std::fmax(-t, 0.0) + std::log1p(e), -y * (t >= 0 ? e : 1.0) / (1 + e)};
+    }
     double project(double a, double y) const { return y * std::clamp(y * a, 0.0, 1.0); }
     double conjugate(double a, double y) const {  // f*(-a) = s log s + (1-s) log(1-s) on [0, 1]
         const double s = y * a;
@@ -148,6 +156,15 @@ struct Losses {
     }
     double value(Size i, double z) const { return weight_of(i) * f.value(z, y[i]); }
     double derivative(Size i, double z) const { return weight_of(i) * f.derivative(z, y[i]); }
+    Slope value_and_derivative(Size i, double z) const {
+        const double k = weight_of(i);
+        if constexpr (requires { f.value_and_derivative(z, 0.0); }) {  // one exponential instead of two
+            const Slope slope = f.value_and_derivative(z, y[i]);
+            return {k * slope.value, k * slope.derivative};
+        } else {
+            return {k * f.value(z, y[i]), k * f.derivative(z, y[i])};
+        }
+    }
     double project(Size i, double alpha) const {
         const double k = weight_of(i);
         return k == 0 ? 0 : k * f.project(alpha / k, y[i]);

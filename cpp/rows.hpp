@@ -20,6 +20,14 @@ DUALFREE_INLINE void prefetch_lines(const void* begin, const void* end) {
     for (int k = 0; k < most_lines && line < end; ++k, line += 64) __builtin_prefetch(line);
 }
 
+struct Pair {
+    double first, second;
+    void add(const Pair& scale, double x) {
+        first += scale.first * x;
+        second += scale.second * x;
+    }
+};
+
 template <class Value, class Index>
 struct CsrRows {
     const Value* values;
@@ -48,6 +56,12 @@ struct CsrRows {
     void add_to(Size i, double scale, double* w) const {
         const Size last = start[i + 1];
         for (Size k = start[i]; k < last; ++k) w[columns[k]] += scale * double(values[k]);
+    }
+
+    // Two such sums side by side in memory: one cache line for each feature instead of two.
+    void add_to(Size i, Pair scale, Pair* out) const {
+        const Size last = start[i + 1];
+        for (Size k = start[i]; k < last; ++k) out[columns[k]].add(scale, double(values[k]));
     }
 
     template <class Visit>
@@ -95,6 +109,11 @@ struct DenseRows {
         } else {
             for (Size j = 0; j < d; ++j) w[j] += scale * double(row[j * column_stride]);
         }
+    }
+
+    void add_to(Size i, Pair scale, Pair* out) const {
+        const Value* row = values + i * row_stride;
+        for (Size j = 0; j < d; ++j) out[j].add(scale, double(row[j * column_stride]));
     }
 
     template <class Visit>

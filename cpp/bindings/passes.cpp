@@ -18,17 +18,16 @@ static double bound_loss_and_gradient(nb::tuple rows_tuple, nb::tuple loss_tuple
 }
 
 static std::pair<double, double> bound_certify(nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> w,
-                                               In<double> alpha, Out<double> gradient, Out<double> combination) {
+                                               In<double> alpha, Out<double> sums) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
     require_size("w", w.size(), features_of(rows));
     require_size("alpha", alpha.size(), examples_of(rows));
-    require_size("gradient", gradient.size(), features_of(rows));
-    require_size("combination", combination.size(), features_of(rows));
+    require_size("sums", sums.size(), 2 * features_of(rows));
     nb::gil_scoped_release release;
     const Certified c = std::visit(
         [&](const auto& r, const auto& l) {
-            return certify(r, l, w.data(), alpha.data(), gradient.data(), combination.data());
+            return certify(r, l, w.data(), alpha.data(), reinterpret_cast<Pair*>(sums.data()));
         },
         rows, loss);
     return {c.loss, c.fenchel};
@@ -71,7 +70,7 @@ void bind_passes(nb::module_& module) {
     module.def("loss_and_gradient", &bound_loss_and_gradient, nb::arg("rows"), nb::arg("loss"), nb::arg("w"),
                nb::arg("gradient").noconvert());
     module.def("certify", &bound_certify, nb::arg("rows"), nb::arg("loss"), nb::arg("w"), nb::arg("alpha"),
-               nb::arg("gradient").noconvert(), nb::arg("combination").noconvert());
+               nb::arg("sums").noconvert());
     module.def("margins", &bound_margins, nb::arg("rows"), nb::arg("w"), nb::arg("out").noconvert(),
                nb::arg("indices") = nb::none());
     module.def("combine", &bound_combine, nb::arg("rows"), nb::arg("coefficients"), nb::arg("out").noconvert(),

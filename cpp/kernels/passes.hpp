@@ -23,9 +23,9 @@ template <class R, class Loss>
 double loss_and_gradient(const R& rows, const Loss& loss, const double* w, double* gradient) {
     Sum total;
     for (Size i = 0; i < rows.n; ++i) {
-        const double z = rows.dot(i, w);
-        total.add(loss.value(i, z));
-        rows.add_to(i, loss.derivative(i, z), gradient);
+        const auto [value, derivative] = loss.value_and_derivative(i, rows.dot(i, w));
+        total.add(value);
+        rows.add_to(i, derivative, gradient);
     }
     return total.value();
 }
@@ -38,18 +38,17 @@ struct Certified {
 // One pass for everything a certificate needs. a_i is alpha_i moved to the nearest point where phi_i*(-a) is
 // finite: any such a gives a valid lower bound, and rounding may have left alpha_i just outside.
 // P(w) - D(a) = fenchel / n + lambda / 2 * |w - combination / (lambda n)|^2: no cancellation of large terms.
+// `sums` gathers, for each feature, the gradient of the losses and the combination sum A_i a_i.
 template <class R, class Loss>
-Certified certify(const R& rows, const Loss& loss, const double* w, const double* alpha, double* gradient,
-                  double* combination) {
+Certified certify(const R& rows, const Loss& loss, const double* w, const double* alpha, Pair* sums) {
     Sum total, fenchel;
     for (Size i = 0; i < rows.n; ++i) {
         const double z = rows.dot(i, w), a = loss.project(i, alpha[i]);
-        const double value = loss.value(i, z);
+        const auto [value, derivative] = loss.value_and_derivative(i, z);
         total.add(value);
         const double slack = value + loss.conjugate(i, a) + a * z;  // below zero by rounding, NaN by overflow
         fenchel.add(slack >= 0 ? slack : slack < 0 ? 0 : infinity);
-        rows.add_to(i, loss.derivative(i, z), gradient);
-        rows.add_to(i, a, combination);
+        rows.add_to(i, Pair{derivative, a}, sums);
     }
     return {total.value(), fenchel.value()};
 }

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from dualfree.arrays import Floats
-from dualfree.problem import Problem
+from dualfree.problem import Evaluation, Problem
 from dualfree.samplings.base import BoundSampling
 from dualfree.steps import theorem_theta
 
@@ -38,16 +38,18 @@ def potential(problem: Problem, w: Floats, alpha: Floats, w_star: Floats, alpha_
     return 0.5 * problem.lam * float(apart @ apart) + _weighted_sum((alpha - alpha_star) ** 2, weights, problem.n)
 
 
-def initial_potential(problem: Problem, w: Floats, alpha: Floats, theorem: int) -> float:
+def initial_potential(
+    problem: Problem, w: Floats, alpha: Floats, theorem: int, evaluation: Evaluation | None = None
+) -> float:
     """An upper bound on the potential at (w, α) that needs no optimum.
 
     With a conjugate, and α in its domain: the dual is strongly concave in exactly the metric of E, so
     ``E ≤ D(α*) − D(α) ≤ P(w) − D(α)``. (Outside, `evaluate` moves α into the domain, and its gap says nothing of α.)
     Otherwise: ``‖w−w*‖ ≤ ‖∇P(w)‖/λ``, and α_i* is near ``−φ_i'(z_i)`` by smoothness; Cauchy's ``(a+b)² ≤ 2a²+2b²``
-    joins the two.
+    joins the two. `evaluation` is that of (w, α), if it is at hand.
     """
-    evaluation = problem.evaluate(w, alpha)
-    if theorem == 2 and problem.loss.has_conjugate and math.isfinite(problem.dual_value(alpha)):
+    evaluation = problem.evaluate(w, alpha) if evaluation is None else evaluation
+    if theorem == 2 and problem.in_domain(alpha):
         return evaluation.duality_gap
     slope = float(evaluation.gradient @ evaluation.gradient) / problem.lam
     residual = (problem.derivatives(w) + alpha) ** 2

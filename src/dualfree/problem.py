@@ -134,11 +134,13 @@ class Problem:
         return self.loss.weighted(self.loss.derivative(z, self.loss.y))
 
     def _evaluate_with_gap(self, w: Floats, alpha: Floats) -> Evaluation:
-        gradient, combination = np.zeros(self.d), np.zeros(self.d)
         loss = self.loss
         if isinstance(loss, BuiltIn):
-            total, fenchel = kernels.certify(self.examples.native, loss.native, w, alpha, gradient, combination)
+            sums = np.zeros(2 * self.d)
+            total, fenchel = kernels.certify(self.examples.native, loss.native, w, alpha, sums)
+            gradient, combination = sums[::2].copy(), sums[1::2].copy()
         else:
+            gradient, combination = np.zeros(self.d), np.zeros(self.d)
             z = self.examples.margins(w)
             values = loss.weighted(loss.value(z, loss.y))
             total = float(values.sum())
@@ -156,6 +158,10 @@ class Problem:
         gradient /= self.n
         gradient += self.lam * w
         return Evaluation(total / self.n + 0.5 * self.lam * float(w @ w), gradient, gap, combination)
+
+    def in_domain(self, alpha: Floats) -> bool:
+        """Whether D(α) is finite: a conjugate is known and every α_i lies in its domain."""
+        return self.loss.has_conjugate and bool(np.isfinite(self._conjugate_sum(alpha)))
 
     def _conjugate_sum(self, alpha: Floats) -> float:
         if isinstance(self.loss, BuiltIn):

@@ -12,7 +12,7 @@ from dualfree.arrays import Floats, not_negative, positive, vector, whole
 from dualfree.bounds import Bound, initial_potential, iteration_bound
 from dualfree.methods import METHODS
 from dualfree.methods.base import Method, State
-from dualfree.problem import Problem
+from dualfree.problem import Evaluation, Problem
 from dualfree.progress import progress_bar
 from dualfree.result import Certificate, History, Result, Row, Status, certificate
 from dualfree.samplings import BoundSampling, Sampling, Shuffled, by_name
@@ -171,10 +171,10 @@ class _Run:
         self.problem, self.sampling = method.problem, method.sampling
         self.history = History()
         self.seconds = 0.0
-        theorem = 2 if self.problem.loss.all_convex else 1
-        self.start_potential = initial_potential(self.problem, state.w, state.alpha, theorem)
         self.best: tuple[State, Certificate]
-        self.evaluate()
+        first = self.evaluate()
+        theorem = 2 if self.problem.loss.all_convex else 1
+        self.start_potential = initial_potential(self.problem, state.w, state.alpha, theorem, first)
         # An empty row is a visit too: it has a place in the index buffer.
         work = float(self.sampling.p @ self.problem.examples.nonzeros) + self.sampling.mean_size
         self.largest_piece = int(np.clip(_PIECE_NONZEROS / work, 1, _PIECE_ITERATIONS))
@@ -225,19 +225,22 @@ class _Run:
             if now - self.begun >= self.limits.time_limit:
                 return
 
-    def evaluate(self) -> None:
+    def evaluate(self) -> Evaluation:
         """Certify the present point, note it, and keep it if it is the best."""
         with np.errstate(over="ignore", invalid="ignore"):
-            proof, gradient_norm = self._certify()
+            seen = self._evaluation()
+            proof = certificate(self.problem, seen)
+            gradient_norm = float(np.linalg.norm(seen.gradient))
         epoch = self.state.iteration / self.sampling.iterations_per_epoch
         self.history.rows.append(Row(epoch, self.state.iteration, self.seconds, proof.value, proof.gap, gradient_norm))
         if len(self.history) == 1 or proof.gap < self.best[1].gap:
             self.best = (self.state.copy(), proof)
+        return seen
 
-    def _certify(self) -> tuple[Certificate, float]:
+    def _evaluation(self) -> Evaluation:
         state, problem = self.state, self.problem
         if not (np.isfinite(state.w).all() and np.isfinite(state.alpha).all()):
-            return Certificate(np.inf, np.inf, np.inf, problem.loss.all_convex), np.inf
+            return Evaluation(np.inf, np.full(problem.d, np.inf), np.inf, None)
         seen = problem.evaluate(state.w, state.alpha)
         if seen.combination is None or _apart(state.w, seen.combination):
             # Rounding adds up over long runs; the invariant says what w should be.
@@ -245,7 +248,7 @@ class _Run:
             if _apart(state.w, derived):
                 state.w[:] = derived
                 seen = problem.evaluate(state.w, state.alpha)
-        return certificate(problem, seen), float(np.linalg.norm(seen.gradient))
+        return seen
 
     def result(self, status: Status, method: str, tuning: Tuning | None) -> Result:
         """The best point, with everything that is known of the run."""
