@@ -4,22 +4,23 @@ Same problem, same draws; seconds of the method alone per epoch. A compiled loss
 and no more, so its implicit step is found by secants where the built-in one uses Newton's method.
 """
 
-import argparse
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import cfunc
-from rich.console import Console
 from rich.table import Table
 from scipy import LowLevelCallable
 
 import dualfree as df
-from benchmarks.timing import machine, median_ratio, take_turns
+from benchmarks.machine import console, print_machine
+from benchmarks.timing import median_ratio, take_turns
 from dualfree import datasets
 from dualfree.losses import Logistic, Loss
 
+REPEATS = 9
+EPOCHS = 5
 CASES = (("shuffled", "theorem-2"), ("shuffled", "implicit"), ("nice:16", "theorem-2"), ("nice:16", "implicit"))
 
 
@@ -31,9 +32,7 @@ def logistic(z: float, y: float) -> float:
 
 @cfunc("double(double, double)")
 def logistic_slope(z: float, y: float) -> float:
-    t = y * z
-    e = math.exp(-abs(t))
-    return -y * (e / (1 + e) if t >= 0 else 1 / (1 + e))
+    return -y / (1 + math.exp(y * z))
 
 
 class Twin(Loss):
@@ -76,7 +75,7 @@ def agreement(built_in: df.Problem, twin: df.Problem, sampling: str, step: str) 
     return float(np.abs(one.alpha - other.alpha).max())
 
 
-def main(repeats: int, epochs: int) -> None:
+def main() -> None:
     table = Table(title="Built-in logistic loss against a compiled twin, ms per epoch (medians)")
     for heading in ("data", "sampling", "step", "built-in", "compiled", "ratio", "max |Δα|"):
         table.add_column(heading, justify="left" if heading in ("data", "sampling", "step") else "right")
@@ -84,23 +83,18 @@ def main(repeats: int, epochs: int) -> None:
         built_in, twin = (df.Problem(X, loss(y), lam=1 / len(y)) for loss in (Logistic, Twin))
         for sampling, step in CASES:
             contestants = {
-                "built-in": seconds_per_epoch(built_in, sampling, step, epochs),
-                "compiled": seconds_per_epoch(twin, sampling, step, epochs),
+                "built-in": seconds_per_epoch(built_in, sampling, step, EPOCHS),
+                "compiled": seconds_per_epoch(twin, sampling, step, EPOCHS),
             }
-            timings = take_turns(contestants, repeats)
+            timings = take_turns(contestants, REPEATS)
             shown = [f"{1e3 * timings[which].median:.2f}" for which in contestants]
             ratio = median_ratio(timings["compiled"], timings["built-in"])
             table.add_row(
                 name, sampling, step, *shown, f"{ratio:.2f}", f"{agreement(built_in, twin, sampling, step):.0e}"
             )
-    console = Console()
     console.print(table)
-    console.print(machine(), highlight=False)
+    print_machine()
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--epochs", type=int, default=5)
-    arguments = parser.parse_args()
-    main(arguments.repeats, arguments.epochs)
+    main()

@@ -3,47 +3,19 @@
 The real files are used if DUALFREE_DATA names a folder with them, else stand-ins of the same shape.
 """
 
-import os
-import platform
-import statistics
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import sklearn
-from rich.console import Console
 from rich.table import Table
 from sklearn.datasets import load_svmlight_file
 
-from dualfree import datasets
-from dualfree._native import ISA
+from benchmarks.machine import console, load, print_machine
+from benchmarks.timing import median_ratio, take_turns
 from dualfree.io import read_libsvm, write_libsvm
 
 REPEATS = 5
-
-
-def processor() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return f"{models[0] if models else platform.processor()}, {os.cpu_count()} cores"
-
-
-def median_seconds(path: str, *readers: Callable[[str], Any]) -> list[tuple[float, float]]:
-    """Give each reader's medians of (elapsed, processor) seconds; on a shared machine the second is steadier.
-
-    The readers take turns, so that a busy spell of the machine slows all of them.
-    """
-    seconds: list[list[tuple[float, float]]] = [[] for _ in readers]
-    for _ in range(REPEATS):
-        for read, times in zip(readers, seconds, strict=True):
-            start, start_cpu = time.perf_counter(), time.process_time()
-            read(path)
-            times.append((time.perf_counter() - start, time.process_time() - start_cpu))
-    return [(statistics.median(t[0] for t in times), statistics.median(t[1] for t in times)) for times in seconds]
 
 
 def same_arrays(ours: tuple[Any, Any], theirs: tuple[Any, Any]) -> bool:
@@ -52,37 +24,32 @@ def same_arrays(ours: tuple[Any, Any], theirs: tuple[Any, Any]) -> bool:
 
 
 def measure(name: str, folder: str) -> tuple[str, ...]:
-    here = os.environ.get("DUALFREE_DATA") is not None
-    data = datasets.load(name, standin=not here, original_labels=True)
+    data = load(name)
     path = str(Path(folder, f"{name}.svm"))
     write_libsvm(path, data.X, data.y)
     same = same_arrays(read_libsvm(path), load_svmlight_file(path))
-    ours_seconds, their_seconds = median_seconds(path, read_libsvm, load_svmlight_file)
-    megabytes = Path(path).stat().st_size / 1e6
+    readers = {"dualfree": lambda: read_libsvm(path), "sklearn": lambda: load_svmlight_file(path)}
+    # The first reads of a fresh machine mostly wait for memory that it has not used before; both get it warm.
+    timings = take_turns(readers, REPEATS, warm_up=2)
     return (
         f"{name} ({data.provenance})",
-        f"{megabytes:.1f}",
-        f"{1e3 * their_seconds[0]:.1f}",
-        f"{1e3 * ours_seconds[0]:.1f}",
-        f"{their_seconds[0] / ours_seconds[0]:.1f}",
-        f"{their_seconds[1] / ours_seconds[1]:.1f}",
+        f"{Path(path).stat().st_size / 1e6:.1f}",
+        f"{1e3 * timings['sklearn'].median:.1f}",
+        f"{1e3 * timings['dualfree'].median:.1f}",
+        f"{median_ratio(timings['sklearn'], timings['dualfree']):.1f}",
         "yes" if same else "NO",
     )
 
 
 def main() -> None:
-    console = Console()
     table = Table(title=f"Reading LIBSVM text, medians of {REPEATS}")
-    for heading in ("data", "MB", "sklearn ms", "dualfree ms", "ratio", "CPU ratio", "same"):
+    for heading in ("data", "MB", "sklearn ms", "dualfree ms", "ratio", "same"):
         table.add_column(heading, justify="left" if heading == "data" else "right")
     with tempfile.TemporaryDirectory() as folder:
         for name in ("w8a", "cov1"):
             table.add_row(*measure(name, folder))
     console.print(table)
-    versions = f"Python {platform.python_version()}, NumPy {np.__version__}, scikit-learn {sklearn.__version__}"
-    console.print(f"{processor()}; {platform.system()}; {versions}; dualfree kernels: {ISA}; one thread.")
-    if "DUALFREE_DATA" not in os.environ:
-        console.print("[bold]These are stand-ins[/bold], because DUALFREE_DATA is not set.")
+    print_machine()
 
 
 if __name__ == "__main__":

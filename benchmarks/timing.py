@@ -1,14 +1,10 @@
 """Timing that a busy machine does not spoil: the contestants take turns, and medians are compared."""
 
-import platform
 import statistics
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-
-from dualfree._native import ISA
 
 
 @dataclass(frozen=True)
@@ -48,12 +44,3 @@ def take_turns(contestants: Mapping[str, Callable[[], Any]], repeats: int, *, wa
 def median_ratio(one: Timing, other: Timing) -> float:
     """Median over the rounds of one's seconds divided by the other's, in the same round."""
     return statistics.median(a / b for a, b in zip(one.seconds, other.seconds, strict=True))
-
-
-def machine() -> str:
-    """The processor, the instruction set in use and the versions, in one line."""
-    information = Path("/proc/cpuinfo")
-    lines = information.read_text().splitlines() if information.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    processor = names[0] if names else platform.processor() or platform.machine()
-    return f"{processor}, {len(names) or '?'} threads, kernels {ISA}, Python {platform.python_version()}"

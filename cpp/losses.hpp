@@ -137,7 +137,7 @@ struct Compiled {
     double conjugate(double, double) const { return infinity; }  // not known: no dual value
     double implicit(double z, double a, double c, double y) const {
         const double end = -derivative(z, y);
-        return root_in_bracket(a, end, a - end, [&](double x) { return x + derivative(z + c * (x - a), y); });
+        return root_in_bracket(a, end, a - end, c, [&](double x) { return x + derivative(z + c * (x - a), y); });
     }
 };
 

@@ -36,14 +36,16 @@ double newton_in_bracket(double from, double to, Residual first, double bend, Fu
     return x;
 }
 
-// The same without a slope, for a function whose slope is at least one. `at_from` is the residual at `from`, which
-// every caller has already. Secants through the last two points, kept inside the bracket, and a bisection whenever
-// a move is not half of the one before. A secant multiplies the last two errors, so when the product of two moves
-// is small the point that follows needs no evaluation; the bound on the last move alone is for kinks.
+// The same without a slope, for a residual x + f'(z + c (x - a)): its slope is at least one. `at_from` is the residual
+// at `from`, which every caller has already. Secants through the last two points, kept inside the bracket, and a
+// bisection whenever a move is not half of the one before. A secant multiplies the last two errors (and c), so when
+// the product of two moves is small the point that follows needs no evaluation; the bound on the last move alone
+// is for kinks.
 template <class Function>
-double root_in_bracket(double from, double to, double at_from, Function&& residual) {
+double root_in_bracket(double from, double to, double at_from, double c, Function&& residual) {
     if (at_from == 0) return from;
     const double width = std::fabs(to - from), smallest = 4e-16 * std::max(std::fabs(from), std::fabs(to));
+    const double enough = 1e-11 * width * width / ((1 + c) * (1 + c));
     double low = std::min(from, to), high = std::max(from, to);
     double before = from, at_before = at_from, x = to, last_move = width;
     for (int round = 0; round < 200; ++round) {
@@ -56,7 +58,7 @@ double root_in_bracket(double from, double to, double at_from, Function&& residu
         if (!secant) {
             next = 0.5 * (low + high);
             move = std::fabs(next - x);
-        } else if (move <= 1e-9 * width && move * last_move <= 1e-18 * width * width) {
+        } else if (move <= 1e-6 * width && move * last_move <= enough) {
             return next;
         }
         if (high - low <= smallest) return next;
