@@ -19,18 +19,18 @@ from benchmarks.timing import median_ratio, take_turns
 from dualfree import datasets
 from dualfree.losses import Logistic, Loss
 
-REPEATS = 9
-EPOCHS = 5
+REPEATS = 25
+EPOCHS = 10
 CASES = (("shuffled", "theorem-2"), ("shuffled", "implicit"), ("nice:16", "theorem-2"), ("nice:16", "implicit"))
 
 
-@cfunc("double(double, double)")
+@cfunc("double(double, double)", error_model="numpy")
 def logistic(z: float, y: float) -> float:
     t = y * z
     return max(-t, 0.0) + math.log1p(math.exp(-abs(t)))
 
 
-@cfunc("double(double, double)")
+@cfunc("double(double, double)", error_model="numpy")
 def logistic_slope(z: float, y: float) -> float:
     return -y / (1 + math.exp(y * z))
 

@@ -44,10 +44,10 @@ double newton_in_bracket(double from, double to, Residual first, double bend, Fu
 template <class Function>
 double root_in_bracket(double from, double to, double at_from, double c, Function&& residual) {
     if (at_from == 0) return from;
-    const double width = std::fabs(to - from), smallest = 4e-16 * std::max(std::fabs(from), std::fabs(to));
-    const double enough = 1e-11 * width * width / ((1 + c) * (1 + c));
+    const double size = std::max(std::fabs(from), std::fabs(to)), smallest = 4e-16 * size;
+    const double enough = 1e-12 * size * size / (c * (1 + c));
     double low = std::min(from, to), high = std::max(from, to);
-    double before = from, at_before = at_from, x = to, last_move = width;
+    double before = from, at_before = at_from, x = to, last_move = std::fabs(to - from);
     for (int round = 0; round < 200; ++round) {
         const double at_x = residual(x);
         if (std::fabs(at_x) <= smallest) return x;
@@ -58,7 +58,7 @@ double root_in_bracket(double from, double to, double at_from, double c, Functio
         if (!secant) {
             next = 0.5 * (low + high);
             move = std::fabs(next - x);
-        } else if (move <= 1e-6 * width && move * last_move <= enough) {
+        } else if (move <= 1e-6 * size && move * last_move <= enough) {
             return next;
         }
         if (high - low <= smallest) return next;

@@ -75,10 +75,14 @@ struct Dfsdca {
         for (Size t = 0; t < b.count; ++t) {
             const Size first = b.start[t], last = b.start[t + 1];
             deltas.resize(std::size_t(last - first));
-            for (Size k = first; k < last; ++k) {
+            for (Size k = first; k < last; ++k) {  // the margins first: no row waits for another's loss
                 prefetch(b.indices, k, end);
+                deltas[std::size_t(k - first)] = rows.dot(b.indices[k], w);
+            }
+            for (Size k = first; k < last; ++k) {
                 const Size i = b.indices[k];
-                deltas[std::size_t(k - first)] = step.delta(loss, i, rows.dot(i, w), alpha[i]);
+                double& delta = deltas[std::size_t(k - first)];
+                delta = step.delta(loss, i, delta, alpha[i]);
             }
             for (Size k = first; k < last; ++k) {
                 const Size i = b.indices[k];
