@@ -1,0 +1,88 @@
+"""Linear classifiers: two classes are one problem, more are one against the rest for each class."""
+
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from dualfree.arrays import Floats
+from dualfree.linear_model.base import LinearEstimator, Part, split_intercept
+from dualfree.linear_model.data import (
+    class_weights,
+    combined_weights,
+    example_weights,
+    require_every_class,
+    training_data,
+)
+from dualfree.losses.base import Loss
+from dualfree.result import Result
+
+
+class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator):
+    """A classifier with a loss of ±1 targets and a λ; the rest is the same for all."""
+
+    def _loss(self, target: Floats, weight: Floats | None) -> Loss:
+        raise NotImplementedError
+
+    def _lam(self, n: int) -> float:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or frame of shape (n, d)
+            Examples: float32 or float64 are not copied.
+        y : array of length n
+            Labels.
+        sample_weight : array of length n, optional
+            A weight of k is k copies and 0 is absence. Negative weights need ``fit_intercept=False`` and an average
+            loss that stays convex.
+
+        Returns
+        -------
+        self
+            Also after Ctrl-C, which leaves the best model up to then and raises KeyboardInterrupt.
+        """
+        self._validate_params()
+        X, y = training_data(self, X, y)
+        parts = self._parts(X, y, sample_weight)
+        results = self._solve(X, parts)
+        self._set(results, X.dtype)
+        self._conclude(results)
+        return self
+
+    def _parts(self, X: Any, y: Any, sample_weight: Any) -> list[Part]:
+        """One problem for two classes, else one for each class; sets `classes_`."""
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        weight = example_weights(sample_weight, X)
+        require_every_class(self.classes_, codes, weight)
+        weight = combined_weights(weight, class_weights(self.class_weight, self.classes_, y, weight), codes)
+        lam = self._lam(X.shape[0])
+        positives = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        encoders = (partial(_one_against_rest, label) for label in positives)
+        return [Part(self._loss(encode(y), weight), lam, encode) for encode in encoders]
+
+    def _set(self, results: list[Result], dtype: Any) -> None:
+        self.coef_, self.intercept_ = split_intercept(results, self.n_features_in_, dtype)
+        self._keep(results, single=len(results) == 1)
+
+    def _hand_over(self, target: Any) -> Any:
+        """`target`, a scikit-learn classifier, with this one's fitted attributes."""
+        for name in ("coef_", "intercept_", "classes_", "n_features_in_", "feature_names_in_", "n_iter_"):
+            if hasattr(self, name):
+                setattr(target, name, getattr(self, name))
+        return target
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _one_against_rest(label: Any, y: Any) -> Floats:
+    return np.where(np.asarray(y) == label, 1.0, -1.0)

@@ -1,0 +1,200 @@
+"""Huber regression with its scale estimated along."""
+
+from dataclasses import replace
+from functools import partial
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.optimize import brentq
+from sklearn import linear_model
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from dualfree.arrays import Floats
+from dualfree.linear_model.base import POSITIVE, Part, split_intercept
+from dualfree.linear_model.data import example_weights, training_data
+from dualfree.linear_model.ridge import LinearRegressor, column
+from dualfree.losses import Huber
+from dualfree.result import Result, Status
+
+_SMALLEST_SCALE = 1e-6  # of the spread of y: a fit without residuals would send the scale to zero
+
+
+class HuberRegressor(LinearRegressor):
+    """Linear regression that is robust to outliers in y: scikit-learn's, certified.
+
+    Minimises ``Σ s_i (σ + H((x_iᵀw + b − y_i)/σ) σ) + alpha ‖w‖²`` over w, b and the scale σ, with ``H(u) = u²`` for
+    ``|u| < epsilon`` and ``2 epsilon |u| − epsilon²`` beyond.
+
+    Parameters
+    ----------
+    epsilon : float
+        Residuals beyond ``epsilon · σ`` count as outliers; at least 1.
+    alpha : float
+        Strength of the penalty, above 0. The default is scikit-learn's, and so small that data with more than a few
+        features need many epochs.
+    tol : float
+        The certified relative gap, in the objective over w and b at the scale found; the scale itself is found to a
+        relative ``sqrt(tol)/10``, which changes the objective by less than `tol`.
+    max_iter : int
+        Epochs for each scale that is tried, about ten.
+    fit_intercept, random_state, warm_start, verbose, sampling, step, callbacks
+        As in `LogisticRegression`.
+
+    Attributes
+    ----------
+    coef_, intercept_, scale_, outliers_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    n_iter_ : int
+        Epochs over all scales tried.
+    certificate_, history_
+        Of the problem in w and b at the last scale.
+
+    Notes
+    -----
+    The objective is convex in (w, b, σ). For one σ it is ``2/σ`` times a Huber loss of width ``epsilon · σ``; the
+    derivative of the minimum with respect to σ is ``Σ s_i (1 − min(u_i², epsilon²))``, which increases, and its root is
+    bracketed and found by Brent's method with warm starts. The scale is kept above 1e-6 of the spread of y.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> y = X @ [1.0, 2.0, 3.0] + 0.1 * rng.normal(size=200)
+    >>> y[:10] += 100
+    >>> HuberRegressor().fit(X, y).coef_.round(1).tolist()
+    [1.0, 2.0, 3.0]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **LinearRegressor._parameter_constraints,
+        "epsilon": [Interval(Real, 1, None, closed="left")],
+        "alpha": [POSITIVE],
+    }
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.35,
+        max_iter: int = 10_000,
+        alpha: float = 0.0001,
+        warm_start: bool = False,
+        fit_intercept: bool = True,
+        tol: float = 1e-6,
+        random_state: Any = None,
+        verbose: int = 0,
+        sampling: Any = None,
+        step: Any = None,
+        callbacks: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.max_iter = max_iter
+        self.alpha = alpha
+        self.warm_start = warm_start
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+        self.sampling = sampling
+        self.step = step
+        self.callbacks = callbacks
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or frame of shape (n, d)
+            Examples: float32 or float64 are not copied.
+        y : array of length n
+            Targets.
+        sample_weight : array of length n, optional
+            At least 0. A weight of k is k copies and 0 is absence.
+
+        Returns
+        -------
+        self
+            Also after Ctrl-C, which leaves the best model up to then and raises KeyboardInterrupt.
+        """
+        self._validate_params()
+        X, y = training_data(self, X, y, y_numeric=True)
+        weight = example_weights(sample_weight, X)
+        if weight is not None and (weight < 0).any():
+            raise ValueError("sample_weight has negative entries; the scale of HuberRegressor needs them at least 0.")
+        profile = _Profile(self, X, y.astype(np.float64), weight)
+        try:
+            profile.minimise()
+        except KeyboardInterrupt:
+            if profile.result is None:
+                raise
+        assert profile.result is not None
+        self._set(profile, profile.result, X.dtype)
+        self._conclude([profile.result])
+        return self
+
+    def _set(self, profile: "_Profile", result: Result, dtype: Any) -> None:
+        coefficients, intercepts = split_intercept([result], self.n_features_in_, dtype)
+        self.coef_, self.scale_ = coefficients[0], profile.sigma
+        self.intercept_ = intercepts[0] if self.fit_intercept else 0.0
+        self.outliers_ = np.abs(profile.residuals()) > self.epsilon * profile.sigma
+        self._keep([result], single=True)
+        self.n_iter_ = max(1, round(profile.epochs))
+
+    def to_sklearn(self) -> Any:
+        """The equivalent fitted scikit-learn HuberRegressor."""
+        check_is_fitted(self)
+        fitted = linear_model.HuberRegressor(epsilon=self.epsilon, alpha=self.alpha, fit_intercept=self.fit_intercept)
+        fitted.outliers_ = self.outliers_
+        return self._hand_over(fitted)
+
+
+class _Profile:
+    """The minimum over (w, b) as a function of the scale σ: its derivative, and the point behind it."""
+
+    def __init__(self, estimator: HuberRegressor, X: Any, y: Floats, weight: Floats | None) -> None:
+        self.estimator, self.X, self.y, self.weight = estimator, X, y, weight
+        self.s = np.ones(len(y)) if weight is None else weight
+        mean = self.s @ y / self.s.sum()
+        self.spread = float(np.sqrt(self.s @ (y - mean) ** 2 / self.s.sum())) or float(np.abs(y).max()) or 1.0
+        self.epochs = 0.0
+        self.result: Result | None = None
+        self._start = estimator._warm_starts(len(y), 1)[0]
+        self.sigma = self.spread if self._start is None else float(estimator.scale_)
+
+    def minimise(self) -> None:
+        """Bracket the root of the derivative in log σ, find it, and solve there."""
+        t, floor = np.log(self.sigma), np.log(_SMALLEST_SCALE * self.spread)
+        direction = -1 if self.slope(t) > 0 else 1
+        while True:
+            before, t = t, max(t + direction * np.log(4), floor)
+            slope = self.slope(t)
+            if slope * direction >= 0:
+                break
+            if t == floor:
+                return
+        width = np.sqrt(self.estimator.tol) / 10
+        self.slope(brentq(self.slope, min(before, t), max(before, t), xtol=width))
+
+    def slope(self, log_sigma: float) -> float:
+        """``Σ s_i (1 − min(u_i², ε²))`` with u the residuals in units of σ, at the minimum over (w, b)."""
+        sigma, estimator = float(np.exp(log_sigma)), self.estimator
+        loss = Huber(self.y, estimator.epsilon * sigma, self.weight)
+        part = Part(loss, estimator.alpha * sigma / len(self.y), partial(column, 0))
+        start = self._start
+        if start is not None:
+            # w = (1/λn) Σ A_i α_i with λ proportional to σ: scaled like this, w and the clipped residuals stay.
+            start = replace(start, alpha=start.alpha * (sigma / self.sigma))
+        self._start = self.result = estimator._solve_part(self.X, part, start)
+        self.sigma = sigma
+        self.epochs += self.result.epochs
+        if self.result.status == Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        u = self.residuals() / sigma
+        return float(self.s @ (1 - np.minimum(u**2, estimator.epsilon**2)))
+
+    def residuals(self) -> Floats:
+        """``Xw + b − y`` at the last point."""
+        assert self.result is not None
+        w, d = self.result.w, self.X.shape[1]
+        return np.asarray(self.X @ w[:d] + (w[d] if len(w) > d else 0.0) - self.y)

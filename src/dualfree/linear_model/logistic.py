@@ -1,0 +1,151 @@
+"""Logistic regression."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import linear_model
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.preprocessing import LabelBinarizer
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from dualfree.arrays import Floats
+from dualfree.linear_model.base import POSITIVE
+from dualfree.linear_model.classifier import LinearClassifier
+from dualfree.losses import Logistic
+from dualfree.losses.base import Loss
+
+
+class LogisticClassifier(LinearClassifier):
+    """What `LogisticRegression` and `LogisticRegressionCV` share: the loss and the probabilities."""
+
+    def _loss(self, target: Floats, weight: Floats | None) -> Loss:
+        return Logistic(target, weight)
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Probability of each class, in the order of `classes_`; for more than two, one-vs-rest ones normalised."""
+        check_is_fitted(self)
+        probabilities: NDArray[Any] = self._predict_proba_lr(X)
+        return probabilities
+
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _fitted_sklearn(self, C: Any) -> Any:
+        settings = {"C": C, "fit_intercept": self.fit_intercept, "class_weight": self.class_weight}
+        if len(self.classes_) == 2:
+            return self._hand_over(linear_model.LogisticRegression(**settings))
+        # scikit-learn's own LogisticRegression would put a softmax over the scores.
+        wrapped = OneVsRestClassifier(linear_model.LogisticRegression(**settings))
+        wrapped.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(self.classes_)
+        wrapped.estimators_ = []
+        for k in range(len(self.classes_)):
+            one = self._hand_over(linear_model.LogisticRegression(**settings))
+            one.coef_, one.intercept_, one.classes_ = self.coef_[k : k + 1], self.intercept_[k : k + 1], np.arange(2)
+            wrapped.estimators_.append(one)
+        wrapped.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            wrapped.feature_names_in_ = self.feature_names_in_
+        return wrapped
+
+
+class LogisticRegression(LogisticClassifier):
+    """Logistic regression with an L2 penalty: scikit-learn's, certified.
+
+    Minimises ``C Σ s_i log(1 + exp(−y_i (x_iᵀw + b))) + ‖w‖²/2`` over w and b. The intercept b is not penalised.
+
+    Parameters
+    ----------
+    C : float
+        Inverse of the strength of the penalty.
+    tol : float
+        The certified relative gap: the fit ends when the objective is proven to be within ``tol`` times its value of
+        the smallest possible. This is what `tol` means in every estimator here.
+    fit_intercept : bool
+        Whether there is a b.
+    class_weight : dict, "balanced" or None
+        A factor for each class, in the weights of its examples.
+    random_state : int, RandomState or None
+        Seed of the order in which examples are visited; None is a fixed seed.
+    max_iter : int
+        Epochs: passes over the data.
+    warm_start : bool
+        Start from the last fit, if it had as many examples.
+    verbose : int
+        1 shows a bar with the objective and the gap.
+    sampling, step : optional
+        As in `dualfree.solve`.
+    callbacks : list of callables, optional
+        Each is called with each row of the history; a true answer ends the fit. See `EarlyStopping`.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    n_iter_ : array of int
+        Epochs, for each problem.
+    certificate_ : Certificate, or list of them for more than two classes
+        What is proven of the fit: ``certificate_.gap`` bounds the distance of the objective, divided by C n, from its
+        minimum.
+    history_ : History, or list of them
+        The evaluations of the fit.
+
+    Notes
+    -----
+    More than two classes are fitted one against the rest, and their probabilities are normalised; scikit-learn's
+    multinomial softmax awaits multi-output examples in the core.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1)).fit(X, y)
+    >>> round(model.score(X, y), 2), bool(model[-1].certificate_.relative_gap <= 1e-6)
+    (0.99, True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **LogisticClassifier._parameter_constraints,
+        "C": [POSITIVE],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        tol: float = 1e-6,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        verbose: int = 0,
+        sampling: Any = None,
+        step: Any = None,
+        callbacks: Any = None,
+    ) -> None:
+        self.C = C
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.sampling = sampling
+        self.step = step
+        self.callbacks = callbacks
+
+    def _lam(self, n: int) -> float:
+        return 1 / (self.C * n)
+
+    def to_sklearn(self) -> Any:
+        """The equivalent fitted scikit-learn object; for more than two classes a OneVsRestClassifier."""
+        check_is_fitted(self)
+        return self._fitted_sklearn(self.C)
