@@ -1,5 +1,7 @@
 // Rows of X, sparse or dense, behind one interface: `dot`, `add_to`, `for_each`, `prefetch`.
 // Views only: NumPy owns the memory. Values may be float32; every sum is kept in float64.
+// A row may end in one more feature that X does not hold, the same `constant` in every row (for the intercept),
+// and `offset` is then added to every product.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +35,8 @@ struct CsrRows {
     const Value* values;
     const Index* columns;
     const Index* start;  // start[i] .. start[i + 1] is row i
-    Size n, d;
+    Size n, d;                         // d counts the constant feature, if there is one
+    double constant = 0, offset = 0;
 
     Size nonzeros(Size i) const { return start[i + 1] - start[i]; }
 
@@ -49,19 +52,22 @@ struct CsrRows {
             s3 += double(values[k + 3]) * w[columns[k + 3]];
         }
         for (; k < last; ++k) s0 += double(values[k]) * w[columns[k]];
-        return (s0 + s1) + (s2 + s3);
+        const double sum = (s0 + s1) + (s2 + s3);
+        return constant != 0 ? sum + offset + constant * w[d - 1] : sum;
     }
 
     // w += scale * row i
     void add_to(Size i, double scale, double* w) const {
         const Size last = start[i + 1];
         for (Size k = start[i]; k < last; ++k) w[columns[k]] += scale * double(values[k]);
+        if (constant != 0) w[d - 1] += scale * constant;
     }
 
     // Two such sums side by side in memory: one cache line for each feature instead of two.
     void add_to(Size i, Pair scale, Pair* out) const {
         const Size last = start[i + 1];
         for (Size k = start[i]; k < last; ++k) out[columns[k]].add(scale, double(values[k]));
+        if (constant != 0) out[d - 1].add(scale, constant);
     }
 
     template <class Visit>
@@ -69,6 +75,7 @@ struct CsrRows {
         const Size last = start[i + 1];
         for (Size k = start[i]; k < last; ++k)
             if (values[k] != Value(0)) visit(Size(columns[k]), double(values[k]));
+        if (constant != 0) visit(d - 1, constant);
     }
 
     DUALFREE_INLINE void prefetch_bounds(Size i) const { __builtin_prefetch(start + i); }
@@ -84,49 +91,54 @@ struct CsrRows {
 template <class Value>
 struct DenseRows {
     const Value* values;
-    Size n, d;
+    Size n, width;                   // columns of X
     Size row_stride, column_stride;  // in elements; any strides, so that no layout needs a copy
+    Size d;                          // features: the columns, and the constant one if there is one
+    double constant = 0, offset = 0;
 
-    Size nonzeros(Size) const { return d; }
+    Size nonzeros(Size) const { return width; }
 
     double dot(Size i, const double* w) const {
         const Value* row = values + i * row_stride;
         double sum = 0;
         if (column_stride == 1) {
 #pragma omp simd reduction(+ : sum)
-            for (Size j = 0; j < d; ++j) sum += double(row[j]) * w[j];
+            for (Size j = 0; j < width; ++j) sum += double(row[j]) * w[j];
         } else {
-            for (Size j = 0; j < d; ++j) sum += double(row[j * column_stride]) * w[j];
+            for (Size j = 0; j < width; ++j) sum += double(row[j * column_stride]) * w[j];
         }
-        return sum;
+        return constant != 0 ? sum + offset + constant * w[width] : sum;
     }
 
     void add_to(Size i, double scale, double* w) const {
         const Value* row = values + i * row_stride;
         if (column_stride == 1) {
 #pragma omp simd
-            for (Size j = 0; j < d; ++j) w[j] += scale * double(row[j]);
+            for (Size j = 0; j < width; ++j) w[j] += scale * double(row[j]);
         } else {
-            for (Size j = 0; j < d; ++j) w[j] += scale * double(row[j * column_stride]);
+            for (Size j = 0; j < width; ++j) w[j] += scale * double(row[j * column_stride]);
         }
+        if (constant != 0) w[width] += scale * constant;
     }
 
     void add_to(Size i, Pair scale, Pair* out) const {
         const Value* row = values + i * row_stride;
-        for (Size j = 0; j < d; ++j) out[j].add(scale, double(row[j * column_stride]));
+        for (Size j = 0; j < width; ++j) out[j].add(scale, double(row[j * column_stride]));
+        if (constant != 0) out[width].add(scale, constant);
     }
 
     template <class Visit>
     void for_each(Size i, Visit&& visit) const {
         const Value* row = values + i * row_stride;
-        for (Size j = 0; j < d; ++j)
+        for (Size j = 0; j < width; ++j)
             if (row[j * column_stride] != Value(0)) visit(j, double(row[j * column_stride]));
+        if (constant != 0) visit(width, constant);
     }
 
     DUALFREE_INLINE void prefetch_bounds(Size) const {}
 
     DUALFREE_INLINE void prefetch(Size i) const {
-        prefetch_lines(values + i * row_stride, values + i * row_stride + d);
+        prefetch_lines(values + i * row_stride, values + i * row_stride + width);
     }
 };
 

@@ -39,7 +39,8 @@ Array<T> to_array(std::vector<T>&& values) {
     return Array<T>(owned->data(), {owned->size()}, owner);
 }
 
-// (values, columns, start, d) for CSR, (X,) for dense: what examples.py hands over.
+// (values, columns, start, d, constant, offset) for CSR, (X, constant, offset) for dense: what examples.py hands over.
+// d counts the constant feature, which there is unless `constant` is 0.
 template <class Value, class Index>
 bool try_csr(const nb::tuple& t, Rows& rows) {
     In<Value> values;
@@ -48,7 +49,7 @@ bool try_csr(const nb::tuple& t, Rows& rows) {
         !nb::try_cast(t[2], start, false))
         return false;
     rows = CsrRows<Value, Index>{values.data(), columns.data(), start.data(), Size(start.size()) - 1,
-                                 nb::cast<Size>(t[3])};
+                                 nb::cast<Size>(t[3]), nb::cast<double>(t[4]), nb::cast<double>(t[5])};
     return true;
 }
 
@@ -56,17 +57,21 @@ template <class Value>
 bool try_dense(const nb::tuple& t, Rows& rows) {
     nb::ndarray<const Value, nb::ndim<2>, nb::device::cpu> x;
     if (!nb::try_cast(t[0], x, false)) return false;
-    rows = DenseRows<Value>{x.data(), Size(x.shape(0)), Size(x.shape(1)), x.stride(0), x.stride(1)};
+    const Size width = Size(x.shape(1));
+    const double constant = nb::cast<double>(t[1]);
+    rows = DenseRows<Value>{x.data(), Size(x.shape(0)), width, x.stride(0), x.stride(1), width + (constant != 0),
+                            constant, nb::cast<double>(t[2])};
     return true;
 }
 
 inline Rows rows_from(const nb::tuple& t) {
     Rows rows;
-    if (t.size() == 4 ? try_csr<double, std::int32_t>(t, rows) || try_csr<double, std::int64_t>(t, rows) ||
-                            try_csr<float, std::int32_t>(t, rows) || try_csr<float, std::int64_t>(t, rows)
-                      : try_dense<double>(t, rows) || try_dense<float>(t, rows))
+    if (t.size() == 6 && (try_csr<double, std::int32_t>(t, rows) || try_csr<double, std::int64_t>(t, rows) ||
+                          try_csr<float, std::int32_t>(t, rows) || try_csr<float, std::int64_t>(t, rows)))
         return rows;
-    throw nb::type_error("rows: expected (values, columns, start, d) or (X,) of float32 or float64");
+    if (t.size() == 3 && (try_dense<double>(t, rows) || try_dense<float>(t, rows)))
+        return rows;
+    throw nb::type_error("rows: expected (values, columns, start, d, constant, offset) or (X, constant, offset) of float32 or float64");
 }
 
 // The last line of defence: whatever Python hands over, a kernel must not read or write out of bounds.

@@ -28,6 +28,9 @@ void bind_losses(nb::module_& module) {
     module.def("loss_conjugate", [](nb::tuple loss, In<double> alpha, Out<double> out) {
         elementwise(loss, alpha, out, [](const auto& l, Size i, double x) { return l.conjugate(i, x); });
     });
+    module.def("loss_project", [](nb::tuple loss, In<double> alpha, Out<double> out) {
+        elementwise(loss, alpha, out, [](const auto& l, Size i, double x) { return l.project(i, x); });
+    });
     module.def("conjugate_sum", [](nb::tuple loss_tuple, In<double> alpha) {
         const AnyLoss loss = loss_from(loss_tuple);
         nb::gil_scoped_release release;

@@ -34,7 +34,7 @@ Finding check(const CsrRows<Value, Index>& rows, Size stored) {
 template <class Value>
 Finding check(const DenseRows<Value>& rows, Size) {
     for (Size i = 0; i < rows.n; ++i)
-        for (Size j = 0; j < rows.d; ++j)
+        for (Size j = 0; j < rows.width; ++j)
             if (!std::isfinite(rows.values[i * rows.row_stride + j * rows.column_stride]))
                 return {Fault::not_finite, i, j};
     return {};

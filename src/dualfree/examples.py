@@ -30,6 +30,10 @@ class Rows:
     X : scipy.sparse CSR matrix or array, or ndarray, of shape (n, d)
         float32 or float64; int32 or int64 indices; any strides; may be read-only. Columns of a CSR row may
         be in any order, but none may appear twice.
+    constant : bool
+        Whether every row ends in one more feature that X does not hold, for the intercept. Its value is
+        `constant_value`, the root mean square of the row norms: large enough that the intercept moves as fast as the
+        other weights, small enough not to dominate them.
 
     Examples
     --------
@@ -40,14 +44,15 @@ class Rows:
 
     m = 1
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, constant: bool = False) -> None:
         self.X = X
+        self.constant_value = 0.0
         if hasattr(X, "shape") and len(X.shape) != 2:
             raise ValueError(f"X has shape {X.shape}; it must have two dimensions, one row for each example.")
         if sparse.issparse(X):
-            self.native, stored = _native_csr(X)
+            self._arrays, stored = _native_csr(X)
         else:
-            self.native, stored = _native_dense(X), X.size
+            self._arrays, stored = _native_dense(X), X.size
         self.n, self.d = (int(k) for k in X.shape)
         if self.n == 0 or self.d == 0:
             raise ValueError(f"X has shape {X.shape}: it needs at least one row and one column.")
@@ -55,6 +60,20 @@ class Rows:
         if fault:
             sentence = _FAULTS[fault].format(row=row, column=column, d=self.d, last=self.d - 1)
             raise ValueError(sentence + ".")
+        if constant:
+            mean_square = float(np.mean(self.weighted_square_norms(None)))
+            self.constant_value = float(np.sqrt(mean_square)) or 1.0
+            self.d += 1
+
+    @property
+    def native(self) -> tuple[Any, ...]:
+        """What the kernels take for these examples."""
+        return self.shifted(0.0)
+
+    def shifted(self, offset: float) -> tuple[Any, ...]:
+        """The same with `offset` added to every product with w; only where there is a constant feature."""
+        width = (self.d,) if len(self._arrays) == 3 else ()
+        return (*self._arrays, *width, self.constant_value, offset)
 
     @cached_property
     def norms(self) -> Floats:
@@ -68,10 +87,10 @@ class Rows:
             return np.asarray(np.diff(self.X.indptr), dtype=np.int64)
         return np.full(self.n, self.d, dtype=np.int64)
 
-    def margins(self, w: Floats, indices: Indices | None = None) -> Floats:
-        """``A_iᵀ w`` for all examples or for the listed ones."""
+    def margins(self, w: Floats, indices: Indices | None = None, offset: float = 0.0) -> Floats:
+        """``A_iᵀ w`` for all examples or for the listed ones; see `shifted` for `offset`."""
         out = np.empty(self.n if indices is None else len(indices))
-        kernels.margins(self.native, w, out, indices)
+        kernels.margins(self.shifted(offset), w, out, indices)
         return out
 
     def combine(self, coefficients: Floats, indices: Indices | None = None, out: Floats | None = None) -> Floats:
@@ -96,7 +115,8 @@ class Rows:
         """``A_iᵀA_j`` for all pairs: an n × n array, for small n."""
         X = self.X.astype(np.float64)  # float32 products would be too coarse for an eigenvalue that must be a bound
         product = X @ X.T
-        return np.asarray(product.toarray() if sparse.issparse(product) else product, dtype=np.float64)
+        dense = product.toarray() if sparse.issparse(product) else product
+        return np.asarray(dense + self.constant_value**2, dtype=np.float64)
 
 
 def _native_csr(X: Any) -> tuple[tuple[Any, ...], int]:
@@ -113,7 +133,7 @@ def _native_csr(X: Any) -> tuple[tuple[Any, ...], int]:
     data, indices, indptr = (np.asarray(a) for a in (X.data, X.indices, X.indptr))
     if not all(a.flags.c_contiguous for a in (data, indices, indptr)):
         raise ValueError("X.data, X.indices and X.indptr must be contiguous; X.copy() makes them so.")
-    return (data, indices, indptr, int(X.shape[1])), min(len(data), len(indices))
+    return (data, indices, indptr), min(len(data), len(indices))
 
 
 def _native_dense(X: Any) -> tuple[NDArray[Any]]:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from dualfree._native import kernels
 from dualfree.arrays import Floats, positive, vector
 from dualfree.examples import Rows
+from dualfree.intercept import balance
 from dualfree.losses.base import Loss
 from dualfree.losses.builtin import BuiltIn
 from dualfree.losses.check import check_loss
@@ -30,7 +31,7 @@ class Evaluation:
 
 
 class Problem:
-    """``P(w) = (1/n) Σ φ_i(A_iᵀ w) + (λ/2)‖w‖²``.
+    """``P(w) = (1/n) Σ φ_i(A_iᵀ w) + (λ/2)‖w‖²``, or with an intercept b ``(1/n) Σ φ_i(x_iᵀ w + b) + (λ/2)‖w‖²``.
 
     Parameters
     ----------
@@ -40,10 +41,15 @@ class Problem:
         One of `dualfree.losses`, or your own, holding one target for each row.
     lam : float
         λ > 0.
+    intercept : bool
+        Whether there is an intercept; it is not penalised. Then every w has one entry more, the last, which is b.
 
     Notes
     -----
     Memory beyond X: O(n + d).
+
+    An intercept is one more feature of the examples, with the same value κ in every row, around a centre that moves
+    (see `dualfree.intercept`); `norms`, `L` and `primal` speak of the examples with that feature.
 
     Examples
     --------
@@ -54,16 +60,19 @@ class Problem:
     (1.25, [-0.5, -2.0], [1.0, 2.0])
     """
 
-    def __init__(self, X: Any, loss: Loss, lam: float) -> None:
+    def __init__(self, X: Any, loss: Loss, lam: float, intercept: bool = False) -> None:
         if not isinstance(loss, Loss):
             raise TypeError(f"loss is {loss!r:.60}; it must be one of dualfree.losses, such as Logistic(y).")
         self.lam = positive("lam", lam)
-        self.examples = Rows(X)
+        self.intercept = bool(intercept)
+        self.examples = Rows(X, constant=self.intercept)
         if len(loss.y) != self.examples.n:
             raise ValueError(f"X has {self.examples.n} rows but y has {len(loss.y)} entries; they must be equal.")
         if not isinstance(loss, BuiltIn):
             check_loss(loss)
         self.loss = loss
+        if self.intercept:
+            self.require_convex("intercept=True")
 
     @property
     def n(self) -> int:
@@ -104,10 +113,15 @@ class Problem:
         return self.examples.combine(coefficients) / (self.lam * self.n)
 
     def dual_value(self, alpha: ArrayLike) -> float:
-        """``D(α) = −(1/n) Σ φ_i*(−α_i) − (λ/2)‖(1/λn) Σ A_i α_i‖²``; −∞ where a φ_i* is infinite."""
+        """``D(α) = −(1/n) Σ φ_i*(−α_i) − (λ/2)‖(1/λn) Σ A_i α_i‖²``; −∞ where a φ_i* is infinite.
+
+        With an intercept also where ``Σ α_i`` is not zero (up to rounding).
+        """
         self.require_conjugate("dual_value")
         alpha = vector("alpha", alpha, self.n)
-        w = self.primal(alpha)
+        if self.intercept and abs(alpha.sum()) > 1e-12 * np.abs(alpha).sum():
+            return -np.inf
+        w = self._penalised(self.primal(alpha))
         return -self._conjugate_sum(alpha) / self.n - 0.5 * self.lam * float(w @ w)
 
     def gap(self, w: ArrayLike, alpha: ArrayLike) -> float:
@@ -121,34 +135,46 @@ class Problem:
             return self._evaluate_with_gap(w, vector("alpha", alpha, self.n))
         gradient = np.zeros(self.d)
         if self.loss.native is not None:
-            total = kernels.loss_and_gradient(self.examples.native, self.loss.native, w, gradient)
+            total = kernels.loss_and_gradient(self.examples.native, self.loss.native, self._inner(w), gradient)
         else:
-            z = self.examples.margins(w)
+            z = self.examples.margins(self._inner(w))
             total = float(self.loss.weighted(self.loss.value(z, self.loss.y)).sum())
             self.examples.combine(self.loss.weighted(self.loss.derivative(z, self.loss.y)), out=gradient)
         return self._evaluation(w, total, gradient, np.inf, None)
 
     def derivatives(self, w: ArrayLike) -> Floats:
         """``φ_i'(A_iᵀw)`` for each example."""
-        z = self.examples.margins(vector("w", w, self.d))
+        z = self.examples.margins(self._inner(vector("w", w, self.d)))
         return self.loss.weighted(self.loss.derivative(z, self.loss.y))
+
+    def _inner(self, w: Floats) -> Floats:
+        """The same point as the examples see it: the intercept is a weight of their constant feature."""
+        if not self.intercept:
+            return w
+        inner = w.copy()
+        inner[-1] /= self.examples.constant_value
+        return inner
+
+    def _penalised(self, w: Floats) -> Floats:
+        return w[:-1] if self.intercept else w
 
     def _evaluate_with_gap(self, w: Floats, alpha: Floats) -> Evaluation:
         loss = self.loss
-        if isinstance(loss, BuiltIn):
+        if isinstance(loss, BuiltIn) and not self.intercept:
             sums = np.zeros(2 * self.d)
             total, fenchel = kernels.certify(self.examples.native, loss.native, w, alpha, sums)
             gradient, combination = sums[::2].copy(), sums[1::2].copy()
         else:
-            gradient, combination = np.zeros(self.d), np.zeros(self.d)
-            z = self.examples.margins(w)
+            a = loss.project(alpha)
+            a = balance(a) if self.intercept else a
+            z = self.examples.margins(self._inner(w))
             values = loss.weighted(loss.value(z, loss.y))
             total = float(values.sum())
-            fenchel = float(np.maximum(0.0, values + loss.weighted_conjugate(alpha) + alpha * z).sum())
-            self.examples.combine(loss.weighted(loss.derivative(z, loss.y)), out=gradient)
-            self.examples.combine(alpha, out=combination)
+            fenchel = float(np.maximum(0.0, values + loss.weighted_conjugate(a) + a * z).sum())
+            gradient = self.examples.combine(loss.weighted(loss.derivative(z, loss.y)))
+            combination = self.examples.combine(a)
         combination /= self.lam * self.n
-        apart = w - combination
+        apart = self._penalised(w - combination)
         gap = fenchel / self.n + 0.5 * self.lam * float(apart @ apart)
         return self._evaluation(w, total, gradient, gap, combination)
 
@@ -156,8 +182,11 @@ class Problem:
         self, w: Floats, total: float, gradient: Floats, gap: float, combination: Floats | None
     ) -> Evaluation:
         gradient /= self.n
-        gradient += self.lam * w
-        return Evaluation(total / self.n + 0.5 * self.lam * float(w @ w), gradient, gap, combination)
+        if self.intercept:
+            gradient[-1] /= self.examples.constant_value
+        penalised = self._penalised(w)
+        self._penalised(gradient)[:] += self.lam * penalised
+        return Evaluation(total / self.n + 0.5 * self.lam * float(penalised @ penalised), gradient, gap, combination)
 
     def in_domain(self, alpha: Floats) -> bool:
         """Whether D(α) is finite: a conjugate is known and every α_i lies in its domain."""

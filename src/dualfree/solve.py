@@ -25,7 +25,6 @@ _PIECE_NONZEROS = 2_000_000  # work of one kernel call: some milliseconds, so th
 _PIECE_ITERATIONS = 20_000
 _PIECE_FIRST = 16  # a loss or a sampling in Python may be thousands of times slower: pieces begin small and grow
 _PIECE_SECONDS = 0.02
-_DRIFT = 1e-10  # relative distance of w from (1/λn) Σ A_i α_i beyond which w is derived anew
 _BLOW_UP = 1e8  # a value this many times the first one will not come back
 
 
@@ -126,7 +125,7 @@ def solve(
     wanted = default_step(problem) if step is None else step
     tuned = isinstance(wanted, str) and wanted == "tuned"
     rule = step_rule(default_step(problem) if tuned else wanted, bound)
-    start = METHODS[method](problem, bound, rule).start(_start_alpha(warm_start, problem))
+    start = METHODS[method](problem, bound, rule).start(*_start(warm_start, problem))
     if not np.isfinite(start.w).all():
         raise ValueError("warm_start is so large that its w = (1/λn) Σ A_i α_i overflows; start from a smaller α.")
     tuning: Tuning | None = None
@@ -156,11 +155,15 @@ def _bound_sampling(sampling: Any, problem: Problem) -> BoundSampling:
     return sampling
 
 
-def _start_alpha(warm_start: Any, problem: Problem) -> Floats:
+def _start(warm_start: Any, problem: Problem) -> tuple[Floats, float]:
+    """α to start from, and the intercept."""
     if warm_start is None:
-        return np.zeros(problem.n)
-    alpha = warm_start.alpha if isinstance(warm_start, Result) else warm_start
-    return vector("warm_start", alpha, problem.n).copy()
+        return np.zeros(problem.n), 0.0
+    if not isinstance(warm_start, Result):
+        return vector("warm_start", warm_start, problem.n).copy(), 0.0
+    alpha = vector("warm_start", warm_start.alpha, problem.n).copy()
+    known = problem.intercept and len(warm_start.w) == problem.d
+    return alpha, float(warm_start.w[-1]) if known else 0.0
 
 
 class _Run:
@@ -171,10 +174,10 @@ class _Run:
         self.problem, self.sampling = method.problem, method.sampling
         self.history = History()
         self.seconds = 0.0
-        self.best: tuple[State, Certificate]
+        self.best: tuple[Floats, Floats, Certificate]  # w, α, and what is known of them
         first = self.evaluate()
         theorem = 2 if self.problem.loss.all_convex else 1
-        self.start_potential = initial_potential(self.problem, state.w, state.alpha, theorem, first)
+        self.start_potential = initial_potential(self.problem, self.best[0], state.alpha, theorem, first)
         # An empty row is a visit too: it has a place in the index buffer.
         work = float(self.sampling.p @ self.problem.examples.nonzeros) + self.sampling.mean_size
         self.largest_piece = int(np.clip(_PIECE_NONZEROS / work, 1, _PIECE_ITERATIONS))
@@ -194,11 +197,11 @@ class _Run:
                 self.evaluate()
         except KeyboardInterrupt:
             self.evaluate()
-            return Status.CONVERGED if self.limits.reached(self.best[1]) else Status.INTERRUPTED
+            return Status.CONVERGED if self.limits.reached(self.best[2]) else Status.INTERRUPTED
 
     def _status(self, stop: bool) -> Status | None:
         row = self.history[-1]
-        if self.limits.reached(self.best[1]):
+        if self.limits.reached(self.best[2]):
             return Status.CONVERGED
         if not np.isfinite(row.value) or abs(row.value) > _BLOW_UP * (1 + abs(self.history[0].value)):
             return Status.DIVERGED
@@ -228,38 +231,30 @@ class _Run:
     def evaluate(self) -> Evaluation:
         """Certify the present point, note it, and keep it if it is the best."""
         with np.errstate(over="ignore", invalid="ignore"):
-            seen = self._evaluation()
+            w, seen = self._point()
             proof = certificate(self.problem, seen)
             gradient_norm = float(np.linalg.norm(seen.gradient))
         epoch = self.state.iteration / self.sampling.iterations_per_epoch
         self.history.rows.append(Row(epoch, self.state.iteration, self.seconds, proof.value, proof.gap, gradient_norm))
-        if len(self.history) == 1 or proof.gap < self.best[1].gap:
-            self.best = (self.state.copy(), proof)
+        if len(self.history) == 1 or proof.gap < self.best[2].gap:
+            self.best = (w.copy(), self.state.alpha.copy(), proof)
         return seen
 
-    def _evaluation(self) -> Evaluation:
-        state, problem = self.state, self.problem
-        if not (np.isfinite(state.w).all() and np.isfinite(state.alpha).all()):
-            return Evaluation(np.inf, np.full(problem.d, np.inf), np.inf, None)
-        seen = problem.evaluate(state.w, state.alpha)
-        if seen.combination is None or _apart(state.w, seen.combination):
-            # Rounding adds up over long runs; the invariant says what w should be.
-            derived = problem.primal(state.alpha)
-            if _apart(state.w, derived):
-                state.w[:] = derived
-                seen = problem.evaluate(state.w, state.alpha)
-        return seen
+    def _point(self) -> tuple[Floats, Evaluation]:
+        if np.isfinite(self.state.w).all() and np.isfinite(self.state.alpha).all():
+            return self.method.evaluate(self.state)
+        return self.state.w, Evaluation(np.inf, np.full(self.problem.d, np.inf), np.inf, None)
 
     def result(self, status: Status, method: str, tuning: Tuning | None) -> Result:
         """The best point, with everything that is known of the run."""
-        (state, proof), rule = self.best, self.method.rule
+        (w, alpha, proof), rule = self.best, self.method.rule
         goal = max(self.limits.tol * abs(proof.value), self.limits.absolute_tol)
         last = self.history[-1]
         spent = f"{last.epoch:.4g} epochs and {self.seconds:.3g} s"
         message = f"{status.sentence} {proof.sentence} Asked: {goal:.3g}; spent: {spent}."
         return Result(
-            state.w,
-            state.alpha,
+            w,
+            alpha,
             status,
             message,
             proof,
@@ -279,9 +274,6 @@ class _Run:
 
     def _promise(self, goal: float) -> Bound:
         theorem = self.method.rule.proven or (2 if self.problem.loss.all_convex else 1)
-        proven = self.method.rule.proven is not None
+        # With an intercept the theorems speak of each centre alone, not of the centres' moves.
+        proven = self.method.rule.proven is not None and not self.problem.intercept
         return iteration_bound(self.sampling, goal, self.start_potential, theorem, covered=proven)
-
-
-def _apart(w: Floats, other: Floats) -> bool:
-    return float(np.linalg.norm(w - other)) > _DRIFT * float(np.linalg.norm(w))

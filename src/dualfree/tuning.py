@@ -42,9 +42,10 @@ def tune(
     best, since_best = np.inf, 0
     while since_best < _PATIENCE:
         copy = state.copy()
-        method(problem, bound, step_rule(theta, bound)).advance(copy, draws)
+        trial = method(problem, bound, step_rule(theta, bound))
+        trial.advance(copy, draws)
         with np.errstate(over="ignore", invalid="ignore"):
-            value = problem.value(copy.w) if np.isfinite(copy.w).all() else np.inf
+            value = trial.evaluate(copy)[1].value if np.isfinite(copy.w).all() else np.inf
         trials.append((theta, value))
         best, since_best = (value, 0) if value < best else (best, since_best + 1)
         if theta >= largest or time.perf_counter() >= deadline:

@@ -99,6 +99,10 @@ class Loss:
         out[used] = self.weight[used] * conjugate(alpha[used] / self.weight[used], self.y[used])
         return out
 
+    def project(self, alpha: Floats) -> Floats:
+        """α moved to the nearest point where every ``φ_i*(−α_i)`` is finite; a loss of your own leaves it as it is."""
+        return alpha
+
     @property
     def native(self) -> tuple[Any, ...] | None:
         """What the kernels need to evaluate this loss themselves, or None for a loss in Python."""

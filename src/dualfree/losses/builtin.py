@@ -23,6 +23,11 @@ class BuiltIn(Loss):
     def native(self) -> tuple[Any, ...]:
         return (self.kind, self.y, self.weight, *self.parameters)
 
+    def project(self, alpha: Floats) -> Floats:
+        out = np.empty(len(alpha))
+        kernels.loss_project(self.native, alpha, out)
+        return out
+
     def _call(self, function: Any, argument: ArrayLike, y: ArrayLike) -> Floats:
         argument, y = np.broadcast_arrays(np.asarray(argument, dtype=np.float64), np.asarray(y, dtype=np.float64))
         out = np.empty(argument.size)

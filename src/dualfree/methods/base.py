@@ -1,25 +1,29 @@
 """What a method is to the loop: a state to start from, and a way to advance it."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dualfree.arrays import Floats
-from dualfree.problem import Problem
+from dualfree.problem import Evaluation, Problem
 from dualfree.samplings.base import BoundSampling, Draws
 from dualfree.steps import StepRule
 
 
 @dataclass
 class State:
-    """Where a run stands: ``w``, ``α`` and the number of iterations behind them. NumPy owns all of it."""
+    """Where a run stands: ``w``, ``α`` and the number of iterations behind them. NumPy owns all of it.
+
+    With an intercept, the last entry of w is u, and the intercept is ``centre + κu`` (see `dualfree.intercept`).
+    """
 
     w: Floats
     alpha: Floats
-    iteration: int = field(default=0)
+    iteration: int = 0
+    centre: float = 0.0
 
     def copy(self) -> "State":
         """An independent copy."""
-        return State(self.w.copy(), self.alpha.copy(), self.iteration)
+        return State(self.w.copy(), self.alpha.copy(), self.iteration, self.centre)
 
 
 class Method(ABC):
@@ -31,9 +35,16 @@ class Method(ABC):
         self.rule = rule
 
     @abstractmethod
-    def start(self, alpha: Floats) -> State:
-        """The state that belongs to α."""
+    def start(self, alpha: Floats, intercept: float = 0.0) -> State:
+        """The state that belongs to α (and to an intercept, where there is one)."""
 
     @abstractmethod
     def advance(self, state: State, draws: Draws) -> None:
         """Take the iterations in `draws`, in place."""
+
+    @abstractmethod
+    def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
+        """The point w of the problem that the state stands for, and what is known of it.
+
+        A method sees to its own invariants here: it may correct rounding in the state.
+        """

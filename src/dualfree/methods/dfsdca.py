@@ -4,9 +4,13 @@ import numpy as np
 
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
+from dualfree.intercept import best_intercept
 from dualfree.methods.base import Method, State
+from dualfree.problem import Evaluation
 from dualfree.samplings.base import Draws
 from dualfree.steps import implicit_alpha
+
+_DRIFT = 1e-10  # relative distance of w from (1/λn) Σ A_i α_i beyond which w is derived anew
 
 
 class DfSDCA(Method):
@@ -16,8 +20,8 @@ class DfSDCA(Method):
     in place of θ/p_i. It keeps ``w = (1/λn) Σ A_i α_i``. Memory: α and w alone.
     """
 
-    def start(self, alpha: Floats) -> State:
-        return State(self.problem.primal(alpha), alpha)
+    def start(self, alpha: Floats, intercept: float = 0.0) -> State:
+        return State(self.problem.primal(alpha), alpha, centre=intercept)
 
     def advance(self, state: State, draws: Draws) -> None:
         problem, loss = self.problem, self.problem.loss
@@ -25,7 +29,7 @@ class DfSDCA(Method):
             self._advance_in_python(state, draws)
         else:
             kernels.dfsdca(
-                problem.examples.native,
+                problem.examples.shifted(state.centre),
                 loss.native,
                 self.rule.implicit,
                 self.rule.scale,
@@ -37,6 +41,36 @@ class DfSDCA(Method):
             )
         state.iteration += draws.count
 
+    def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
+        if self.problem.intercept:
+            return self._evaluate_with_intercept(state)
+        seen = self.problem.evaluate(state.w, state.alpha)
+        if seen.combination is not None and not _apart(state.w, seen.combination):
+            return state.w, seen
+        if not self._mend(state):
+            return state.w, seen
+        return state.w, self.problem.evaluate(state.w, state.alpha)
+
+    def _evaluate_with_intercept(self, state: State) -> tuple[Floats, Evaluation]:
+        """Evaluate with the best b for this w, and move the centre: one step of the method of multipliers."""
+        self._mend(state)
+        point = state.w.copy()
+        point[-1] = 0.0
+        kappa = self.problem.examples.constant_value
+        present = state.centre + kappa * float(state.w[-1])
+        point[-1] = best_intercept(self.problem.loss, self.problem.examples.margins(point), present)
+        # The first time w is what it was given as, and the best b is the best centre to begin with.
+        state.centre = present if state.iteration else float(point[-1]) - kappa * float(state.w[-1])
+        return point, self.problem.evaluate(point, state.alpha)
+
+    def _mend(self, state: State) -> bool:
+        """Derive w anew where rounding, which adds up over long runs, has taken it off ``(1/λn) Σ A_i α_i``."""
+        derived = self.problem.primal(state.alpha)
+        if not _apart(state.w, derived):
+            return False
+        state.w[:] = derived
+        return True
+
     def _advance_in_python(self, state: State, draws: Draws) -> None:
         """The same for a loss written in Python: one call of it for each batch."""
         start = np.arange(draws.count + 1) if draws.batch_start is None else draws.batch_start
@@ -45,7 +79,7 @@ class DfSDCA(Method):
             batch = draws.indices[first:last]
             if len(batch) == 0:
                 continue
-            delta = self._delta(batch, examples.margins(state.w, batch), state.alpha[batch])
+            delta = self._delta(batch, examples.margins(state.w, batch, state.centre), state.alpha[batch])
             state.alpha[batch] += delta
             examples.combine(inverse * delta, batch, out=state.w)
 
@@ -56,3 +90,7 @@ class DfSDCA(Method):
             return implicit_alpha(loss, batch, z, alpha, scale) - alpha
         derivative = loss.weighted(np.asarray(loss.derivative(z, loss.y[batch]), dtype=np.float64), batch)
         return -scale * (derivative + alpha)
+
+
+def _apart(w: Floats, other: Floats) -> bool:
+    return float(np.linalg.norm(w - other)) > _DRIFT * float(np.linalg.norm(w))

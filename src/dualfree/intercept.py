@@ -1,0 +1,70 @@
+"""The intercept: not penalised, solved exactly, without centring or copying X.
+
+Take b = centre + κu, where u is the weight of one more feature with the value κ in every row, penalised like the
+others. dfSDCA on those examples keeps ``u = (κ/λn) Σ α_i``, and moving the centre to the present b is one step of the
+method of multipliers on ``Σ α_i = 0``, the condition that the dual of a free b brings. One such step reduces the error
+in b by a factor of about ``λ/(λ + κ²σ)``, σ the curvature of min_w P(w, b) in b, so a step an epoch is plenty.
+
+The certificate trusts none of this. It takes the b that is best for w, so that the gradient bound of the penalised part
+holds, and for the duality gap an α that is made feasible by `balance`.
+"""
+
+import numpy as np
+
+from dualfree.arrays import Floats
+from dualfree.losses.base import Loss
+
+_ROUNDS = 60
+
+
+def balance(a: Floats) -> Floats:
+    """An a with ``Σ a_i = 0``: of the positive and the negative entries, the heavier side is scaled down.
+
+    Every conjugate's domain is an interval around or up to zero, so that scaling down does not leave it.
+
+    Examples
+    --------
+    >>> balance(np.array([3.0, 1.0, -2.0])).tolist()
+    [1.5, 0.5, -2.0]
+    """
+    up, down = float(a[a > 0].sum()), -float(a[a < 0].sum())
+    if up == down:
+        return a
+    heavier, factor = (a > 0, down / up) if up > down else (a < 0, up / down)
+    return np.where(heavier, a * factor, a)
+
+
+def best_intercept(loss: Loss, z: Floats, start: float) -> float:
+    """The b that minimises ``Σ φ_i(z_i + b)``: the root of an increasing function, by secants kept in a bracket.
+
+    Examples
+    --------
+    >>> from dualfree.losses import Squared
+    >>> best_intercept(Squared([1.0, 2.0, 6.0]), np.zeros(3), start=0.0)
+    3.0
+    """
+
+    def slope(b: float) -> tuple[float, float]:
+        each = loss.weighted(loss.derivative(z + b, loss.y))
+        return float(each.sum()), 4e-16 * float(np.abs(each).sum())  # and what rounding may have made of it
+
+    steepest = float(loss.l.sum())  # the slope changes at most at this rate, so that a first move cannot overshoot
+    low, high, rate, longest, reach = -np.inf, np.inf, steepest, np.inf, 0.0
+    b, (at_b, rounding) = start, slope(start)
+    for _ in range(_ROUNDS):
+        if abs(at_b) <= rounding or rate == 0:
+            break
+        low, high = (low, b) if at_b > 0 else (b, high)
+        move, bracketed = -at_b / rate, np.isfinite(high - low)
+        if bracketed and not (low < b + move < high and abs(move) <= longest):
+            move = 0.5 * (low + high) - b
+        elif not bracketed:  # far out, where the slope hardly changes: ever longer moves
+            move = float(np.copysign(max(abs(move), reach), move))
+            reach = 2 * abs(move)
+        if b + move == b:
+            break
+        before, (at_b, rounding) = at_b, slope(b + move)
+        rate = (at_b - before) / move if (at_b - before) / move > 0 else steepest
+        longest = 0.5 * abs(move) if bracketed else np.inf
+        b += move
+    return b
