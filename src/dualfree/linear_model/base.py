@@ -21,7 +21,7 @@ from dualfree.result import Result, Status
 from dualfree.samplings import Sampling
 from dualfree.solve import solve
 
-_EVALUATION_NONZEROS = 20_000  # work below which an evaluation costs more than the epochs before it
+_EVALUATION_NONZEROS = 200_000  # work below which an evaluation costs more than the epochs before it
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
 

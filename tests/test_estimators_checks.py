@@ -1,0 +1,36 @@
+"""scikit-learn's own checks of what an estimator must be, all of them, for every estimator.
+
+The tolerance is tight because some checks compare two fits to seven digits, as scikit-learn does for its own.
+"""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from dualfree.linear_model import (
+    HuberRegressor,
+    LinearSVC,
+    LogisticRegression,
+    LogisticRegressionCV,
+    Ridge,
+    RidgeClassifier,
+)
+
+TIGHT = {"tol": 1e-18, "max_iter": 100_000}
+
+ESTIMATORS = [
+    LogisticRegression(**TIGHT),
+    LogisticRegression(fit_intercept=False, **TIGHT),
+    LinearSVC(**TIGHT),
+    LinearSVC(loss="smoothed_hinge", fit_intercept=False, **TIGHT),
+    Ridge(**TIGHT),
+    Ridge(fit_intercept=False, **TIGHT),
+    RidgeClassifier(**TIGHT),
+    HuberRegressor(alpha=1.0, **TIGHT),
+    LogisticRegressionCV(Cs=[0.1, 1.0], cv=3, **TIGHT),
+]
+
+
+@pytest.mark.filterwarnings("ignore")  # the checks provoke warnings and look at those that matter to them
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
