@@ -15,7 +15,7 @@ from dualfree.linear_model import (
     RidgeClassifier,
 )
 
-TIGHT = {"tol": 1e-18, "max_iter": 100_000}
+TIGHT = {"tol": 1e-18, "max_iter": 3000}
 
 ESTIMATORS = [
     LogisticRegression(**TIGHT),
