@@ -78,6 +78,12 @@ void combine(const R& rows, const double* coefficients, double* out) {
     for (Size i = 0; i < rows.n; ++i) rows.add_to(i, coefficients[i], out);
 }
 
+// Two combinations in one pass, interleaved.
+template <class R>
+void combine_pair(const R& rows, const double* first, const double* second, Pair* out) {
+    for (Size i = 0; i < rows.n; ++i) rows.add_to(i, Pair{first[i], second[i]}, out);
+}
+
 template <class R>
 void combine_of(const R& rows, const Size* indices, Size count, const double* coefficients, double* out) {
     for (Size k = 0; k < count; ++k) rows.add_to(indices[k], coefficients[k], out);

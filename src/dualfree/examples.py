@@ -99,6 +99,12 @@ class Rows:
         kernels.combine(self.native, coefficients, out, indices)
         return out
 
+    def combine_pair(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+        """``Σ A_i c_i`` for two sets of coefficients, in one pass."""
+        sums = np.zeros(2 * self.d)
+        kernels.combine_pair(self.native, first, second, sums)
+        return sums[::2].copy(), sums[1::2].copy()
+
     def feature_sums(self, mass: Floats | None = None) -> Floats:
         """For each feature j, the sum of `mass` over the examples with a nonzero in j; their number if None."""
         out = np.zeros(self.d)

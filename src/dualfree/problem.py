@@ -128,11 +128,14 @@ class Problem:
         """``P(w) − D(α) ≥ P(w) − P*``."""
         return self.value(w) - self.dual_value(alpha)
 
-    def evaluate(self, w: ArrayLike, alpha: ArrayLike | None = None) -> Evaluation:
-        """Value and gradient at w and, with α and a known conjugate, the duality gap, in one pass."""
+    def evaluate(self, w: ArrayLike, alpha: ArrayLike | None = None, margins: Floats | None = None) -> Evaluation:
+        """Value and gradient at w and, with α and a known conjugate, the duality gap.
+
+        `margins` saves a pass, if ``A_iᵀ w`` (with the intercept) is at hand.
+        """
         w = vector("w", w, self.d)
         if alpha is not None and self.loss.has_conjugate:
-            return self._evaluate_with_gap(w, vector("alpha", alpha, self.n))
+            return self._evaluate_with_gap(w, vector("alpha", alpha, self.n), margins)
         gradient = np.zeros(self.d)
         if self.loss.native is not None:
             total = kernels.loss_and_gradient(self.examples.native, self.loss.native, self._inner(w), gradient)
@@ -158,7 +161,7 @@ class Problem:
     def _penalised(self, w: Floats) -> Floats:
         return w[:-1] if self.intercept else w
 
-    def _evaluate_with_gap(self, w: Floats, alpha: Floats) -> Evaluation:
+    def _evaluate_with_gap(self, w: Floats, alpha: Floats, margins: Floats | None) -> Evaluation:
         loss = self.loss
         if isinstance(loss, BuiltIn) and not self.intercept:
             sums = np.zeros(2 * self.d)
@@ -167,12 +170,12 @@ class Problem:
         else:
             a = loss.project(alpha)
             a = balance(a) if self.intercept else a
-            z = self.examples.margins(self._inner(w))
+            z = self.examples.margins(self._inner(w)) if margins is None else margins
             values = loss.weighted(loss.value(z, loss.y))
             total = float(values.sum())
             fenchel = float(np.maximum(0.0, values + loss.weighted_conjugate(a) + a * z).sum())
-            gradient = self.examples.combine(loss.weighted(loss.derivative(z, loss.y)))
-            combination = self.examples.combine(a)
+            derivatives = loss.weighted(np.asarray(loss.derivative(z, loss.y), dtype=np.float64))
+            gradient, combination = self.examples.combine_pair(derivatives, a)
         combination /= self.lam * self.n
         apart = self._penalised(w - combination)
         gap = fenchel / self.n + 0.5 * self.lam * float(apart @ apart)
