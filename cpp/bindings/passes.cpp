@@ -79,6 +79,14 @@ static void bound_combine_pair(nb::tuple rows_tuple, In<double> first, In<double
         rows);
 }
 
+static void bound_weighted_gram(nb::tuple rows_tuple, In<double> weights, Out<double> out) {
+    const Rows rows = rows_from(rows_tuple);
+    require_size("weights", weights.size(), examples_of(rows));
+    require_size("out", out.size(), features_of(rows) * features_of(rows));
+    nb::gil_scoped_release release;
+    std::visit([&](const auto& r) { weighted_gram(r, weights.data(), out.data()); }, rows);
+}
+
 void bind_passes(nb::module_& module) {
     module.def("loss_and_gradient", &bound_loss_and_gradient, nb::arg("rows"), nb::arg("loss"), nb::arg("w"),
                nb::arg("gradient").noconvert());
@@ -90,4 +98,6 @@ void bind_passes(nb::module_& module) {
                nb::arg("indices") = nb::none());
     module.def("combine_pair", &bound_combine_pair, nb::arg("rows"), nb::arg("first"), nb::arg("second"),
                nb::arg("sums").noconvert());
+    module.def("weighted_gram", &bound_weighted_gram, nb::arg("rows"), nb::arg("weights"),
+               nb::arg("out").noconvert());
 }

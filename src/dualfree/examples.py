@@ -117,6 +117,12 @@ class Rows:
         kernels.square_norms(self.native, beta, out)
         return out
 
+    def weighted_gram(self, weights: Floats) -> Floats:
+        """``Σ c_i A_i A_iᵀ``: a d × d array, for few features."""
+        out = np.zeros(self.d * self.d)
+        kernels.weighted_gram(self.native, weights, out)
+        return out.reshape(self.d, self.d)
+
     def gram(self) -> Floats:
         """``A_iᵀA_j`` for all pairs: an n × n array, for small n."""
         X = self.X.astype(np.float64)  # float32 products would be too coarse for an eigenvalue that must be a bound

@@ -1,5 +1,6 @@
 """The problem: examples, losses and λ, with every number that methods and certificates need of them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -145,10 +146,36 @@ class Problem:
             self.examples.combine(self.loss.weighted(self.loss.derivative(z, self.loss.y)), out=gradient)
         return self._evaluation(w, total, gradient, np.inf, None)
 
+    def margins(self, w: ArrayLike) -> Floats:
+        """``A_iᵀw`` for each example, with the intercept."""
+        return self.examples.margins(self._inner(vector("w", w, self.d)))
+
     def derivatives(self, w: ArrayLike) -> Floats:
         """``φ_i'(A_iᵀw)`` for each example."""
-        z = self.examples.margins(self._inner(vector("w", w, self.d)))
-        return self.loss.weighted(self.loss.derivative(z, self.loss.y))
+        return self.loss.weighted(self.loss.derivative(self.margins(w), self.loss.y))
+
+    def hessian(self, w: ArrayLike) -> Floats:
+        """``∇²P(w) = (1/n) Σ φ_i'' A_i A_iᵀ + λI``, for a built-in loss and few features; the intercept has no λ."""
+        curvature = np.empty(self.n)
+        kernels.loss_curvature(self.loss.native, self.margins(w), curvature)
+        hessian = self.examples.weighted_gram(curvature / self.n)
+        if self.intercept:
+            hessian[-1] /= self.examples.constant_value
+            hessian[:, -1] /= self.examples.constant_value
+        diagonal = np.einsum("jj->j", hessian)
+        self._penalised(diagonal)[:] += self.lam
+        return hessian
+
+    def along(self, w: Floats, direction: Floats) -> Callable[[float], float]:
+        """``t ↦ P(w + t·direction)``, each value for O(n + d) once two passes are made."""
+        z, change = self.margins(w), self.margins(direction)
+
+        def value(t: float) -> float:
+            point = self._penalised(w + t * direction)
+            losses = self.loss.weighted(self.loss.value(z + t * change, self.loss.y))
+            return float(losses.sum()) / self.n + 0.5 * self.lam * float(point @ point)
+
+        return value
 
     def _inner(self, w: Floats) -> Floats:
         """The same point as the examples see it: the intercept is a weight of their constant feature."""
