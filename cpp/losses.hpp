@@ -1,5 +1,5 @@
-// Losses, one struct each: value f(z, y), derivative f'(z, y), the conjugate f*(-a), the nearest point of
-// the conjugate's domain, and the implicit step, the root a+ of
+// Losses, one struct each: value f(z, y), derivative f'(z, y), curvature f''(z, y) (at a kink that of one side), the
+// conjugate f*(-a), the nearest point of the conjugate's domain, and the implicit step, the root a+ of
 //     a+ = -f'(z + c (a+ - a), y),   c = v_i / (lambda n) >= 0,
 // which maximises the ESO lower bound of the dual without naming the dual. Labels of the classification
 // losses are -1 or +1, so y * y = 1 and everything is a function of the margin t = y z and of s = y a.
@@ -30,6 +30,10 @@ struct Logistic {
         return std::fmax(-t, 0.0) + std::log1p(std::exp(-std::fabs(t)));
     }
     double derivative(double z, double y) const { return -y * sigmoid(-y * z); }
+    double curvature(double z, double y) const {
+        const double p = sigmoid(-y * z);
+        return p * (1 - p);
+    }
     Slope value_and_derivative(double z, double y) const {
         const double t = y * z, e = std::exp(-std::fabs(t));
         return {std::fmax(-t, 0.0) + std::log1p(e), -y * (t >= 0 ? e : 1.0) / (1 + e)};
@@ -55,6 +59,7 @@ struct Logistic {
 struct Squared {
     double value(double z, double y) const { return 0.5 * (z - y) * (z - y); }
     double derivative(double z, double y) const { return z - y; }
+    double curvature(double, double) const { return 1; }
     double project(double a, double) const { return a; }
     double conjugate(double a, double y) const { return a * (0.5 * a - y); }
     double implicit(double z, double a, double c, double y) const { return (y - z + c * a) / (1 + c); }
@@ -67,6 +72,7 @@ struct SquaredHinge {
         return r * r;
     }
     double derivative(double z, double y) const { return -2 * y * std::fmax(0.0, 1 - y * z); }
+    double curvature(double z, double y) const { return y * z < 1 ? 2 : 0; }
     double project(double a, double y) const { return y * std::fmax(0.0, y * a); }
     double conjugate(double a, double y) const {
         const double s = y * a;
@@ -88,6 +94,7 @@ struct SmoothedHinge {
     double derivative(double z, double y) const {
         return -y * std::clamp((1 - y * z) / gamma, 0.0, 1.0);
     }
+    double curvature(double z, double y) const { return y * z < 1 && y * z > 1 - gamma ? 1 / gamma : 0; }
     double project(double a, double y) const { return y * std::clamp(y * a, 0.0, 1.0); }
     double conjugate(double a, double y) const {
         const double s = y * a;
@@ -106,6 +113,7 @@ struct Huber {
         return r <= delta ? 0.5 * r * r : delta * (r - 0.5 * delta);
     }
     double derivative(double z, double y) const { return std::clamp(z - y, -delta, delta); }
+    double curvature(double z, double y) const { return std::fabs(z - y) <= delta ? 1 : 0; }
     double project(double a, double) const { return std::clamp(a, -delta, delta); }
     // An a at the end of the domain has been through (weight * delta) / weight, which may round up.
     double conjugate(double a, double y) const {
@@ -133,6 +141,7 @@ struct Compiled {
 
     double value(double z, double y) const { return value_function(z, y); }
     double derivative(double z, double y) const { return derivative_function(z, y); }
+    double curvature(double, double) const { return infinity; }  // not known: no Newton step
     double project(double a, double) const { return a; }
     double conjugate(double, double) const { return infinity; }  // not known: no dual value
     double implicit(double z, double a, double c, double y) const {
@@ -156,6 +165,7 @@ struct Losses {
     }
     double value(Size i, double z) const { return weight_of(i) * f.value(z, y[i]); }
     double derivative(Size i, double z) const { return weight_of(i) * f.derivative(z, y[i]); }
+    double curvature(Size i, double z) const { return weight_of(i) * f.curvature(z, y[i]); }
     Slope value_and_derivative(Size i, double z) const {
         const double k = weight_of(i);
         if constexpr (requires { f.value_and_derivative(z, 0.0); }) {  // one exponential instead of two

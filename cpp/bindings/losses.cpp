@@ -25,6 +25,9 @@ void bind_losses(nb::module_& module) {
     module.def("loss_derivative", [](nb::tuple loss, In<double> z, Out<double> out) {
         elementwise(loss, z, out, [](const auto& l, Size i, double x) { return l.derivative(i, x); });
     });
+    module.def("loss_curvature", [](nb::tuple loss, In<double> z, Out<double> out) {
+        elementwise(loss, z, out, [](const auto& l, Size i, double x) { return l.curvature(i, x); });
+    });
     module.def("loss_conjugate", [](nb::tuple loss, In<double> alpha, Out<double> out) {
         elementwise(loss, alpha, out, [](const auto& l, Size i, double x) { return l.conjugate(i, x); });
     });

@@ -66,6 +66,27 @@ static void bound_combine(nb::tuple rows_tuple, In<double> coefficients, Out<dou
         rows);
 }
 
+static void bound_combine_pair(nb::tuple rows_tuple, In<double> first, In<double> second, Out<double> sums) {
+    const Rows rows = rows_from(rows_tuple);
+    require_size("first", first.size(), examples_of(rows));
+    require_size("second", second.size(), examples_of(rows));
+    require_size("sums", sums.size(), 2 * features_of(rows));
+    nb::gil_scoped_release release;
+    std::visit(
+        [&](const auto& r) {
+            combine_pair(r, first.data(), second.data(), reinterpret_cast<Pair*>(sums.data()));
+        },
+        rows);
+}
+
+static void bound_weighted_gram(nb::tuple rows_tuple, In<double> weights, Out<double> out) {
+    const Rows rows = rows_from(rows_tuple);
+    require_size("weights", weights.size(), examples_of(rows));
+    require_size("out", out.size(), features_of(rows) * features_of(rows));
+    nb::gil_scoped_release release;
+    std::visit([&](const auto& r) { weighted_gram(r, weights.data(), out.data()); }, rows);
+}
+
 void bind_passes(nb::module_& module) {
     module.def("loss_and_gradient", &bound_loss_and_gradient, nb::arg("rows"), nb::arg("loss"), nb::arg("w"),
                nb::arg("gradient").noconvert());
@@ -75,4 +96,8 @@ void bind_passes(nb::module_& module) {
                nb::arg("indices") = nb::none());
     module.def("combine", &bound_combine, nb::arg("rows"), nb::arg("coefficients"), nb::arg("out").noconvert(),
                nb::arg("indices") = nb::none());
+    module.def("combine_pair", &bound_combine_pair, nb::arg("rows"), nb::arg("first"), nb::arg("second"),
+               nb::arg("sums").noconvert());
+    module.def("weighted_gram", &bound_weighted_gram, nb::arg("rows"), nb::arg("weights"),
+               nb::arg("out").noconvert());
 }

@@ -61,6 +61,19 @@ double conjugate_sum(const Loss& loss, const double* alpha, Size n) {
     return total.value();
 }
 
+// out += sum of weight_i A_i A_i^T, a d by d array; for few features.
+template <class R>
+void weighted_gram(const R& rows, const double* weights, double* out) {
+    for (Size i = 0; i < rows.n; ++i) {
+        if (weights[i] == 0) continue;
+        rows.for_each(i, [&](Size j, double x) {
+            double* line = out + j * rows.d;
+            const double scale = weights[i] * x;
+            rows.add_to(i, scale, line);
+        });
+    }
+}
+
 // margins[i] = A_i^T w
 template <class R>
 void margins(const R& rows, const double* w, double* out) {
@@ -76,6 +89,12 @@ void margins_of(const R& rows, const Size* indices, Size count, const double* w,
 template <class R>
 void combine(const R& rows, const double* coefficients, double* out) {
     for (Size i = 0; i < rows.n; ++i) rows.add_to(i, coefficients[i], out);
+}
+
+// Two combinations in one pass, interleaved.
+template <class R>
+void combine_pair(const R& rows, const double* first, const double* second, Pair* out) {
+    for (Size i = 0; i < rows.n; ++i) rows.add_to(i, Pair{first[i], second[i]}, out);
 }
 
 template <class R>

@@ -99,6 +99,12 @@ class Rows:
         kernels.combine(self.native, coefficients, out, indices)
         return out
 
+    def combine_pair(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+        """``Σ A_i c_i`` for two sets of coefficients, in one pass."""
+        sums = np.zeros(2 * self.d)
+        kernels.combine_pair(self.native, first, second, sums)
+        return sums[::2].copy(), sums[1::2].copy()
+
     def feature_sums(self, mass: Floats | None = None) -> Floats:
         """For each feature j, the sum of `mass` over the examples with a nonzero in j; their number if None."""
         out = np.zeros(self.d)
@@ -110,6 +116,12 @@ class Rows:
         out = np.empty(self.n)
         kernels.square_norms(self.native, beta, out)
         return out
+
+    def weighted_gram(self, weights: Floats) -> Floats:
+        """``Σ c_i A_i A_iᵀ``: a d × d array, for few features."""
+        out = np.zeros(self.d * self.d)
+        kernels.weighted_gram(self.native, weights, out)
+        return out.reshape(self.d, self.d)
 
     def gram(self) -> Floats:
         """``A_iᵀA_j`` for all pairs: an n × n array, for small n."""

@@ -1,5 +1,6 @@
 """The problem: examples, losses and λ, with every number that methods and certificates need of them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -128,11 +129,14 @@ class Problem:
         """``P(w) − D(α) ≥ P(w) − P*``."""
         return self.value(w) - self.dual_value(alpha)
 
-    def evaluate(self, w: ArrayLike, alpha: ArrayLike | None = None) -> Evaluation:
-        """Value and gradient at w and, with α and a known conjugate, the duality gap, in one pass."""
+    def evaluate(self, w: ArrayLike, alpha: ArrayLike | None = None, margins: Floats | None = None) -> Evaluation:
+        """Value and gradient at w and, with α and a known conjugate, the duality gap.
+
+        `margins` saves a pass, if ``A_iᵀ w`` (with the intercept) is at hand.
+        """
         w = vector("w", w, self.d)
         if alpha is not None and self.loss.has_conjugate:
-            return self._evaluate_with_gap(w, vector("alpha", alpha, self.n))
+            return self._evaluate_with_gap(w, vector("alpha", alpha, self.n), margins)
         gradient = np.zeros(self.d)
         if self.loss.native is not None:
             total = kernels.loss_and_gradient(self.examples.native, self.loss.native, self._inner(w), gradient)
@@ -142,10 +146,36 @@ class Problem:
             self.examples.combine(self.loss.weighted(self.loss.derivative(z, self.loss.y)), out=gradient)
         return self._evaluation(w, total, gradient, np.inf, None)
 
+    def margins(self, w: ArrayLike) -> Floats:
+        """``A_iᵀw`` for each example, with the intercept."""
+        return self.examples.margins(self._inner(vector("w", w, self.d)))
+
     def derivatives(self, w: ArrayLike) -> Floats:
         """``φ_i'(A_iᵀw)`` for each example."""
-        z = self.examples.margins(self._inner(vector("w", w, self.d)))
-        return self.loss.weighted(self.loss.derivative(z, self.loss.y))
+        return self.loss.weighted(self.loss.derivative(self.margins(w), self.loss.y))
+
+    def hessian(self, w: ArrayLike) -> Floats:
+        """``∇²P(w) = (1/n) Σ φ_i'' A_i A_iᵀ + λI``, for a built-in loss and few features; the intercept has no λ."""
+        curvature = np.empty(self.n)
+        kernels.loss_curvature(self.loss.native, self.margins(w), curvature)
+        hessian = self.examples.weighted_gram(curvature / self.n)
+        if self.intercept:
+            hessian[-1] /= self.examples.constant_value
+            hessian[:, -1] /= self.examples.constant_value
+        diagonal = np.einsum("jj->j", hessian)
+        self._penalised(diagonal)[:] += self.lam
+        return hessian
+
+    def along(self, w: Floats, direction: Floats) -> Callable[[float], float]:
+        """``t ↦ P(w + t·direction)``, each value for O(n + d) once two passes are made."""
+        z, change = self.margins(w), self.margins(direction)
+
+        def value(t: float) -> float:
+            point = self._penalised(w + t * direction)
+            losses = self.loss.weighted(self.loss.value(z + t * change, self.loss.y))
+            return float(losses.sum()) / self.n + 0.5 * self.lam * float(point @ point)
+
+        return value
 
     def _inner(self, w: Floats) -> Floats:
         """The same point as the examples see it: the intercept is a weight of their constant feature."""
@@ -158,7 +188,7 @@ class Problem:
     def _penalised(self, w: Floats) -> Floats:
         return w[:-1] if self.intercept else w
 
-    def _evaluate_with_gap(self, w: Floats, alpha: Floats) -> Evaluation:
+    def _evaluate_with_gap(self, w: Floats, alpha: Floats, margins: Floats | None) -> Evaluation:
         loss = self.loss
         if isinstance(loss, BuiltIn) and not self.intercept:
             sums = np.zeros(2 * self.d)
@@ -167,12 +197,12 @@ class Problem:
         else:
             a = loss.project(alpha)
             a = balance(a) if self.intercept else a
-            z = self.examples.margins(self._inner(w))
+            z = self.examples.margins(self._inner(w)) if margins is None else margins
             values = loss.weighted(loss.value(z, loss.y))
             total = float(values.sum())
             fenchel = float(np.maximum(0.0, values + loss.weighted_conjugate(a) + a * z).sum())
-            gradient = self.examples.combine(loss.weighted(loss.derivative(z, loss.y)))
-            combination = self.examples.combine(a)
+            derivatives = loss.weighted(np.asarray(loss.derivative(z, loss.y), dtype=np.float64))
+            gradient, combination = self.examples.combine_pair(derivatives, a)
         combination /= self.lam * self.n
         apart = self._penalised(w - combination)
         gap = fenchel / self.n + 0.5 * self.lam * float(apart @ apart)

@@ -15,8 +15,8 @@ from dualfree.methods.base import Method, State
 from dualfree.problem import Evaluation, Problem
 from dualfree.progress import progress_bar
 from dualfree.result import Certificate, History, Result, Row, Status, certificate
-from dualfree.samplings import BoundSampling, Sampling, Shuffled, by_name
-from dualfree.steps import default_step, step_rule
+from dualfree.samplings import BoundSampling, Nice, Sampling, Shuffled, by_name
+from dualfree.steps import StepRule, default_step, step_rule
 from dualfree.tuning import Tuning, tune
 
 Callback = Callable[[Row], Any]
@@ -62,8 +62,8 @@ def solve(
     ----------
     problem : Problem
         Examples, losses and λ.
-    method : {"dfsdca"}
-        The method.
+    method : {"dfsdca", "newton"}
+        dfSDCA, or Newton's method for few features (up to 5,000) and a λ too small for stochastic steps.
     sampling : Sampling, BoundSampling or str, optional
         `Shuffled` by default (`Uniform` where some φ_i is not convex). A string is read by
         `dualfree.samplings.by_name`, such as ``"nice:8"``.
@@ -121,10 +121,8 @@ def solve(
         positive("evaluate_every", evaluate_every),
     )
     seed = whole("seed", seed, 0, 2**64 - 1)
-    bound = _bound_sampling(sampling, problem)
-    wanted = default_step(problem) if step is None else step
-    tuned = isinstance(wanted, str) and wanted == "tuned"
-    rule = step_rule(default_step(problem) if tuned else wanted, bound)
+    bound, rule = _sampling_and_step(METHODS[method], method, sampling, step, problem)
+    tuned = isinstance(step, str) and step == "tuned"
     start = METHODS[method](problem, bound, rule).start(*_start(warm_start, problem))
     if not np.isfinite(start.w).all():
         raise ValueError("warm_start is so large that its w = (1/λn) Σ A_i α_i overflows; start from a smaller α.")
@@ -136,6 +134,18 @@ def solve(
     with progress_bar(progress, repr(bound.sampling), limits.max_epochs) as show:
         status = run.until_done(callback, show)
     return run.result(status, method, tuning)
+
+
+def _sampling_and_step(
+    kind: type[Method], name: str, sampling: Any, step: Any, problem: Problem
+) -> tuple[BoundSampling, StepRule]:
+    if not kind.takes_all:
+        bound = _bound_sampling(sampling, problem)
+        wanted = default_step(problem) if step is None or (isinstance(step, str) and step == "tuned") else step
+        return bound, step_rule(wanted, bound)
+    if sampling is not None or step is not None:
+        raise ValueError(f"method={name!r} visits all examples and finds its own steps; leave sampling and step out.")
+    return Nice(problem.n).bind(problem), StepRule(name, np.ones(1), False, 1.0, None)
 
 
 def _bound_sampling(sampling: Any, problem: Problem) -> BoundSampling:

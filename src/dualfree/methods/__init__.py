@@ -2,7 +2,8 @@
 
 from dualfree.methods.base import Method, State
 from dualfree.methods.dfsdca import DfSDCA
+from dualfree.methods.newton import Newton
 
-METHODS: dict[str, type[Method]] = {"dfsdca": DfSDCA}
+METHODS: dict[str, type[Method]] = {"dfsdca": DfSDCA, "newton": Newton}
 
 __all__ = ["METHODS", "Method", "State"]

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 from dualfree.arrays import Floats
 from dualfree.problem import Evaluation, Problem
@@ -28,6 +29,9 @@ class State:
 
 class Method(ABC):
     """A method on one problem, with one sampling and one step rule."""
+
+    takes_all: ClassVar[bool] = False
+    """Whether an iteration visits all examples and finds its own step: then there is no sampling and step to choose."""
 
     def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
         self.problem = problem

@@ -11,6 +11,7 @@ from dualfree.samplings.base import Draws
 from dualfree.steps import implicit_alpha
 
 _DRIFT = 1e-10  # relative distance of w from (1/λn) Σ A_i α_i beyond which w is derived anew
+_MEND_EVERY = 16  # epochs between looks at that where they cost a pass of their own
 
 
 class DfSDCA(Method):
@@ -53,15 +54,17 @@ class DfSDCA(Method):
 
     def _evaluate_with_intercept(self, state: State) -> tuple[Floats, Evaluation]:
         """Evaluate with the best b for this w, and move the centre: one step of the method of multipliers."""
-        self._mend(state)
+        epoch = state.iteration // max(1, round(self.sampling.iterations_per_epoch))
+        if epoch % _MEND_EVERY == 0:
+            self._mend(state)
+        kappa, u = self.problem.examples.constant_value, float(state.w[-1])
         point = state.w.copy()
         point[-1] = 0.0
-        kappa = self.problem.examples.constant_value
-        present = state.centre + kappa * float(state.w[-1])
-        point[-1] = best_intercept(self.problem.loss, self.problem.examples.margins(point), present)
+        z = self.problem.examples.margins(point)
+        point[-1] = best_intercept(self.problem.loss, z, state.centre + kappa * u)
         # The first time w is what it was given as, and the best b is the best centre to begin with.
-        state.centre = present if state.iteration else float(point[-1]) - kappa * float(state.w[-1])
-        return point, self.problem.evaluate(point, state.alpha)
+        state.centre = state.centre + kappa * u if state.iteration else float(point[-1]) - kappa * u
+        return point, self.problem.evaluate(point, state.alpha, z + point[-1])
 
     def _mend(self, state: State) -> bool:
         """Derive w anew where rounding, which adds up over long runs, has taken it off ``(1/λn) Σ A_i α_i``."""

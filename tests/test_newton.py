@@ -1,0 +1,94 @@
+"""Newton's method: the same optimum as dfSDCA, in few iterations, where stochastic steps would take for ever."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import dualfree as df
+from dualfree._native import kernels
+from helpers.off_centre import LOSSES, make_data
+
+INTERCEPT = [False, True]
+
+
+def make_problem(name, lam, intercept, layout=np.asarray, weight=None):
+    X, y = make_data(name, centre=1.0)
+    return df.Problem(layout(X), LOSSES[name](y, weight=weight), lam, intercept=intercept)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix, np.asfortranarray, lambda X: X.astype(np.float32)])
+@pytest.mark.parametrize("intercept", INTERCEPT)
+def test_hessian_by_differences(layout, intercept):
+    weight = np.random.default_rng(0).uniform(0.0, 2.0, size=60)
+    problem = make_problem("logistic", 0.1, intercept, layout, weight)
+    w = 0.1 * np.random.default_rng(1).normal(size=problem.d)
+    differences = [(problem.gradient(w + e) - problem.gradient(w - e)) / 2e-6 for e in 1e-6 * np.eye(problem.d)]
+    np.testing.assert_allclose(problem.hessian(w), differences, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_curvature_is_the_derivative_of_the_derivative(name):
+    problem = make_problem(name, 0.1, False)
+    loss, z = problem.loss, np.random.default_rng(2).normal(size=problem.n)
+    out = np.empty(problem.n)
+    kernels.loss_curvature(loss.native, z, out)
+    differences = (loss.derivative(z + 1e-7, loss.y) - loss.derivative(z - 1e-7, loss.y)) / 2e-7
+    np.testing.assert_allclose(out, differences, atol=1e-6)
+
+
+def test_the_value_along_a_line():
+    problem = make_problem("huber", 0.1, True)
+    w, direction = np.random.default_rng(3).normal(size=(2, problem.d))
+    along = problem.along(w, direction)
+    for t in (0.0, 0.3, -2.0):
+        assert along(t) == pytest.approx(problem.value(w + t * direction), rel=1e-12)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPT)
+@pytest.mark.parametrize("lam", [1.0, 1e-2, 1e-6])
+@pytest.mark.parametrize("name", LOSSES)
+def test_it_reaches_the_optimum_at_any_lambda(name, lam, intercept):
+    problem = make_problem(name, lam, intercept)
+    result = df.solve(problem, method="newton", tol=1e-10, max_epochs=100)
+    assert result.status == "converged", result.message
+    assert np.linalg.norm(problem.gradient(result.w)) < 1e-4 * max(1.0, np.linalg.norm(result.w)) * max(lam, 1e-4)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPT)
+@pytest.mark.parametrize("name", LOSSES)
+def test_it_agrees_with_dfsdca_and_can_follow_it(name, intercept):
+    problem = make_problem(name, 0.1, intercept)
+    one = df.solve(problem, tol=1e-12, max_epochs=20_000)
+    other = df.solve(problem, method="newton", tol=1e-12)
+    np.testing.assert_allclose(one.w, other.w, atol=1e-4)
+    rough = df.solve(problem, tol=1e-2, max_epochs=200)
+    finished = df.solve(problem, method="newton", tol=1e-10, warm_start=rough)
+    assert finished.status == "converged"
+    assert finished.history[0].value == pytest.approx(rough.certificate.value, rel=1e-6)
+
+
+def test_what_is_refused():
+    problem = make_problem("logistic", 0.1, False)
+    for options in ({"sampling": "uniform"}, {"step": "implicit"}):
+        with pytest.raises(ValueError, match=r"method='newton' visits all examples and finds its own steps"):
+            df.solve(problem, method="newton", **options)
+    wide = df.Problem(sparse.csr_matrix((3, 6000)), df.losses.Squared(np.ones(3)), 1.0)
+    with pytest.raises(ValueError, match=r"a Hessian of 6000 × 6000; it takes at most 5000 features"):
+        df.solve(wide, method="newton")
+    X, y = make_data("squared")
+    weight = np.where(np.arange(len(y)) == 0, -0.1, 1.0)
+    with pytest.raises(ValueError, match=r"method='newton' needs every φ_i to be convex"):
+        df.solve(df.Problem(X, df.losses.Squared(y, weight=weight), 1.0), method="newton")
+
+    class Own(df.losses.Loss):
+        def value(self, z, y):
+            return 0.5 * (z - y) ** 2
+
+        def derivative(self, z, y):
+            return z - y
+
+        def smoothness(self, y):
+            return np.ones_like(y)
+
+    with pytest.raises(ValueError, match=r"needs the second derivative of the loss, which Own does not give"):
+        df.solve(df.Problem(X, Own(y), 1.0), method="newton")
