@@ -17,9 +17,9 @@ class WatchedProblem(Problem):
 
     seen: Floats
 
-    def evaluate(self, w: ArrayLike, alpha: ArrayLike | None = None) -> Evaluation:
+    def evaluate(self, w: ArrayLike, *arguments: Any) -> Evaluation:
         self.seen = np.asarray(w)
-        return super().evaluate(w, alpha)
+        return super().evaluate(w, *arguments)
 
 
 class Fit:
@@ -122,7 +122,12 @@ def joined(callbacks: Sequence[Callable[[Row], Any]] | None, fit: Fit) -> Callab
     for callback in callbacks:
         if hasattr(callback, "begin"):
             callback.begin(fit)
-    return lambda row: any([bool(callback(row)) for callback in callbacks])
+
+    def call_each(row: Row) -> bool:
+        answers = [bool(callback(row)) for callback in callbacks]
+        return any(answers)
+
+    return call_each
 
 
 def _accuracy(target: Floats, margins: Floats) -> float:

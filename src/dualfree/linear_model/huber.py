@@ -32,14 +32,14 @@ class HuberRegressor(LinearRegressor):
     epsilon : float
         Residuals beyond ``epsilon · σ`` count as outliers; at least 1.
     alpha : float
-        Strength of the penalty, above 0. The default is scikit-learn's, and so small that data with more than a few
-        features need many epochs.
+        Strength of the penalty, above 0. The default is scikit-learn's, and so small that more than 500 features need
+        many epochs.
     tol : float
         The certified relative gap, in the objective over w and b at the scale found; the scale itself is found to a
         relative ``sqrt(tol)/10``, which changes the objective by less than `tol`.
     max_iter : int
         Epochs for each scale that is tried, about ten.
-    fit_intercept, random_state, warm_start, verbose, sampling, step, callbacks
+    fit_intercept, random_state, warm_start, verbose, solver, sampling, step, callbacks
         As in `LogisticRegression`.
 
     Attributes
@@ -77,13 +77,14 @@ class HuberRegressor(LinearRegressor):
         self,
         *,
         epsilon: float = 1.35,
-        max_iter: int = 10_000,
+        max_iter: int = 1000,
         alpha: float = 0.0001,
         warm_start: bool = False,
         fit_intercept: bool = True,
         tol: float = 1e-6,
         random_state: Any = None,
         verbose: int = 0,
+        solver: str = "auto",
         sampling: Any = None,
         step: Any = None,
         callbacks: Any = None,
@@ -96,6 +97,7 @@ class HuberRegressor(LinearRegressor):
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
+        self.solver = solver
         self.sampling = sampling
         self.step = step
         self.callbacks = callbacks
@@ -160,7 +162,7 @@ class _Profile:
         self.epochs = 0.0
         self.result: Result | None = None
         self._start = estimator._warm_starts(len(y), 1)[0]
-        self.sigma = self.spread if self._start is None else float(estimator.scale_)
+        self.sigma: float = self.spread if self._start is None else float(estimator.scale_)
 
     def minimise(self) -> None:
         """Bracket the root of the derivative in log σ, find it, and solve there."""

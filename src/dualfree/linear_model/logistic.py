@@ -26,13 +26,12 @@ class LogisticClassifier(LinearClassifier):
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Probability of each class, in the order of `classes_`; for more than two, one-vs-rest ones normalised."""
         check_is_fitted(self)
-        probabilities: NDArray[Any] = self._predict_proba_lr(X)
-        return probabilities
+        return np.asarray(self._predict_proba_lr(X))
 
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.asarray(np.log(self.predict_proba(X)))
 
     def _fitted_sklearn(self, C: Any) -> Any:
         settings = {"C": C, "fit_intercept": self.fit_intercept, "class_weight": self.class_weight}
@@ -76,8 +75,11 @@ class LogisticRegression(LogisticClassifier):
         Start from the last fit, if it had as many examples.
     verbose : int
         1 shows a bar with the objective and the gap.
+    solver : {"auto", "dfsdca", "newton"}
+        The method, as in `dualfree.solve`. "auto" takes Newton's method for few features where the penalty is too weak
+        for stochastic steps, and dfSDCA otherwise.
     sampling, step : optional
-        As in `dualfree.solve`.
+        Of dfSDCA, as in `dualfree.solve`.
     callbacks : list of callables, optional
         Each is called with each row of the history; a true answer ends the fit. See `EarlyStopping`.
 
@@ -126,6 +128,7 @@ class LogisticRegression(LogisticClassifier):
         max_iter: int = 1000,
         warm_start: bool = False,
         verbose: int = 0,
+        solver: str = "auto",
         sampling: Any = None,
         step: Any = None,
         callbacks: Any = None,
@@ -138,6 +141,7 @@ class LogisticRegression(LogisticClassifier):
         self.max_iter = max_iter
         self.warm_start = warm_start
         self.verbose = verbose
+        self.solver = solver
         self.sampling = sampling
         self.step = step
         self.callbacks = callbacks

@@ -31,7 +31,7 @@ class LogisticRegressionCV(LogisticClassifier):
     ----------
     Cs : int or array
         The grid, or the number of values between 1e-4 and 1e4 on a logarithmic scale.
-    fit_intercept, class_weight, tol, max_iter, random_state, sampling, step
+    fit_intercept, class_weight, tol, max_iter, random_state, solver, sampling, step
         As in `LogisticRegression`.
     cv : int, splitter, iterable or None
         As in scikit-learn; 5 stratified folds by default.
@@ -100,6 +100,7 @@ class LogisticRegressionCV(LogisticClassifier):
         verbose: int = 0,
         refit: bool = True,
         random_state: Any = None,
+        solver: str = "auto",
         sampling: Any = None,
         step: Any = None,
     ) -> None:
@@ -114,6 +115,7 @@ class LogisticRegressionCV(LogisticClassifier):
         self.verbose = verbose
         self.refit = refit
         self.random_state = random_state
+        self.solver = solver
         self.sampling = sampling
         self.step = step
 

@@ -52,7 +52,7 @@ class Ridge(MultiOutputMixin, LinearRegressor):
     tol : float
         The certified relative gap: the fit ends when the objective is proven to be within ``tol`` times its value of
         the smallest possible.
-    fit_intercept, random_state, max_iter, warm_start, verbose, sampling, step, callbacks
+    fit_intercept, random_state, max_iter, warm_start, verbose, solver, sampling, step, callbacks
         As in `LogisticRegression`.
 
     Attributes
@@ -91,6 +91,7 @@ class Ridge(MultiOutputMixin, LinearRegressor):
         max_iter: int = 1000,
         warm_start: bool = False,
         verbose: int = 0,
+        solver: str = "auto",
         sampling: Any = None,
         step: Any = None,
         callbacks: Any = None,
@@ -102,6 +103,7 @@ class Ridge(MultiOutputMixin, LinearRegressor):
         self.max_iter = max_iter
         self.warm_start = warm_start
         self.verbose = verbose
+        self.solver = solver
         self.sampling = sampling
         self.step = step
         self.callbacks = callbacks
