@@ -122,10 +122,8 @@ def _rows(problem: Problem, result: Result, model: Model) -> list[tuple[str, str
         ("problem", f"{model.loss} loss{parameters}, λ = {problem.lam:.4g}"),
         ("status", _SENTENCES[result.status]),
         ("certificate", f"{proof.sentence} Relative: {proof.relative_gap:.2g}."),
-        (
-            "spent",
-            f"{result.epochs:.4g} epochs, {result.seconds:.3g} s ({result.method}; {result.sampling}, {result.step} step)",
-        ),
+        ("spent", f"{result.epochs:.4g} epochs, {result.seconds:.3g} s"),
+        ("method", f"{result.method}; {result.sampling}, {result.step} step"),
         ("promised", _promise(result)),
     ]
 
