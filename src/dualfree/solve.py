@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dualfree.arrays import Floats, not_negative, positive, vector, whole
+from dualfree.automatic import solve_automatically
 from dualfree.bounds import Bound, initial_potential, iteration_bound
 from dualfree.methods import METHODS
 from dualfree.methods.base import Method, State
@@ -62,8 +63,9 @@ def solve(
     ----------
     problem : Problem
         Examples, losses and λ.
-    method : {"dfsdca", "newton"}
-        dfSDCA, or Newton's method for few features (up to 5,000) and a λ too small for stochastic steps.
+    method : {"dfsdca", "newton", "auto"}
+        dfSDCA; Newton's method, for few features (up to 5,000) and a λ too small for stochastic steps; or dfSDCA
+        until its own progress says that Newton's method would end sooner.
     sampling : Sampling, BoundSampling or str, optional
         `Shuffled` by default (`Uniform` where some φ_i is not convex). A string is read by
         `dualfree.samplings.by_name`, such as ``"nice:8"``.
@@ -111,8 +113,13 @@ def solve(
         raise TypeError(f"problem is {problem!r:.60}; it must be a dualfree.Problem.")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback is {callback!r:.60}; it must be a function of one Row of the history.")
+    if isinstance(method, str) and method == "auto":
+        given = {"tol": tol, "absolute_tol": absolute_tol, "max_epochs": max_epochs, "time_limit": time_limit}
+        given["evaluate_every"] = evaluate_every
+        options = {"sampling": sampling, "step": step, "warm_start": warm_start, "progress": progress, "seed": seed}
+        return solve_automatically(solve, problem, callback, given, options)
     if method not in tuple(METHODS):
-        raise ValueError(f"method is {method!r}; it must be one of: {', '.join(METHODS)}.")
+        raise ValueError(f"method is {method!r}; it must be one of: {', '.join(METHODS)}, auto.")
     limits = _Limits(
         not_negative("tol", tol),
         not_negative("absolute_tol", absolute_tol),

@@ -34,10 +34,11 @@ def train(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Examples: LIBSVM text, or a table (.csv, .parquet).")],
     loss: Annotated[LossName | None, typer.Option(help="Logistic by default, for two classes.")] = None,
     lam: Annotated[float | None, typer.Option(help="The regulariser λ > 0. Default: 1/n.", show_default=False)] = None,
-    sampling: Annotated[str, typer.Option(help=f"One of {FORMS}.")] = "shuffled",
+    sampling: Annotated[str | None, typer.Option(help=f"One of {FORMS}. Default: shuffled.")] = None,
     step: Annotated[
-        str, typer.Option(help="implicit, per-example, theorem-2, theorem-1, tuned, or a number θ.")
-    ] = "implicit",
+        str | None,
+        typer.Option(help="implicit (the default), per-example, theorem-2, theorem-1, tuned, or a number θ."),
+    ] = None,
     tol: Annotated[float, typer.Option(help="Stop when the certified gap is this small, relative to P(w).")] = 1e-6,
     max_epochs: Annotated[float, typer.Option(help="Stop after so many passes over the data.")] = 1000,
     time_limit: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
@@ -67,19 +68,21 @@ def train(
     with bars(tol) as add:
         result = dualfree.solve(
             problem,
+            # Who asks for a sampling or a step gets dfSDCA with it; who does not, whatever ends soonest.
+            method="auto" if sampling is None and step is None else "dfsdca",
             sampling=sampling,
-            step=_step(step),
+            step=None if step is None else _step(step),
             tol=tol,
             max_epochs=max_epochs,
             time_limit=time_limit,
             seed=seed,
-            callback=add(sampling),
+            callback=add(sampling or "training"),
         )
     model = Model.of(problem, result, data.feature_names, {"tol": tol, "max_epochs": max_epochs})
     target = _save(model, target)
     rows = [
         ("data", f"{file.name}: {problem.n:,} examples, {problem.d:,} features"),
-        *_rows(problem, result, model, f"{sampling}, {step} step"),
+        *_rows(problem, result, model),
         ("training data", fit_sentence(model, data.X, data.y)),
     ]
     if tested is not None and tested[1] is not None:
@@ -112,14 +115,15 @@ def _step(text: str) -> str | float:
         return text
 
 
-def _rows(problem: Problem, result: Result, model: Model, how: str) -> list[tuple[str, str]]:
+def _rows(problem: Problem, result: Result, model: Model) -> list[tuple[str, str]]:
     parameters = "".join(f" ({parameter:g})" for parameter in model.parameters)
     proof = result.certificate
     return [
         ("problem", f"{model.loss} loss{parameters}, λ = {problem.lam:.4g}"),
         ("status", _SENTENCES[result.status]),
         ("certificate", f"{proof.sentence} Relative: {proof.relative_gap:.2g}."),
-        ("spent", f"{result.epochs:.4g} epochs, {result.seconds:.3g} s ({how})"),
+        ("spent", f"{result.epochs:.4g} epochs, {result.seconds:.3g} s"),
+        ("method", f"{result.method}; {result.sampling}, {result.step} step"),
         ("promised", _promise(result)),
     ]
 

@@ -11,7 +11,7 @@ from dualfree.problem import Evaluation, Problem
 from dualfree.samplings.base import BoundSampling, Draws
 from dualfree.steps import StepRule
 
-_MOST_FEATURES = 5000  # a 200 MB Hessian; beyond, the stochastic methods are the better choice by far
+MOST_FEATURES = 5000  # a 200 MB Hessian; beyond, the stochastic methods are the better choice by far
 _SUFFICIENT = 1e-4  # Armijo's share of the decrease that the slope promises
 _SHORTEST = 2.0**-40
 
@@ -34,10 +34,10 @@ class Newton(Method):
                 f"{type(problem.loss).__name__} does not "
                 "give; method='dfsdca' does not need it."
             )
-        if problem.d > _MOST_FEATURES:
+        if problem.d > MOST_FEATURES:
             raise ValueError(
                 f"method='newton' would need a Hessian of {problem.d} × {problem.d}; it takes at most "
-                f"{_MOST_FEATURES} features, and method='dfsdca' any number."
+                f"{MOST_FEATURES} features, and method='dfsdca' any number."
             )
 
     def start(self, alpha: Floats, intercept: float = 0.0) -> State:

@@ -134,8 +134,9 @@ class BoundSampling:
 
     @property
     def mean_size(self) -> float:
-        """``E|Ŝ| = Σ p_i``."""
-        return float(self.p.sum())
+        """``E|Ŝ| = Σ p_i``; whole where only rounding keeps it from being so, and then epochs are whole too."""
+        total = float(self.p.sum())
+        return float(round(total)) if abs(total - round(total)) <= 1e-9 * total else total
 
     @property
     def iterations_per_epoch(self) -> float:
