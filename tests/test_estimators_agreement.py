@@ -161,10 +161,19 @@ def test_huber(alpha, kind, fit_intercept):
     np.testing.assert_array_equal(ours.outliers_, theirs.outliers_)
 
 
-def test_huber_on_diabetes():
+def huber_objective(model, X, y):
+    u = np.abs(y - model.predict(X)) / model.scale_
+    inner = np.where(u < model.epsilon, u**2, 2 * model.epsilon * u - model.epsilon**2)
+    return model.scale_ * (len(y) + inner.sum()) + model.alpha * model.coef_ @ model.coef_
+
+
+def test_huber_on_diabetes_is_at_least_as_good():
+    """scikit-learn's L-BFGS stops early here whatever its tolerance, so the objective decides."""
     X, y = load_diabetes(return_X_y=True)
+    ours = HuberRegressor(alpha=0.1, **TIGHT).fit(X, y)
     theirs = linear_model.HuberRegressor(alpha=0.1, tol=1e-10, max_iter=10_000).fit(X, y)
-    assert_agree(HuberRegressor(alpha=0.1, **TIGHT).fit(X, y), theirs)
+    assert huber_objective(ours, X, y) <= huber_objective(theirs, X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-2)
 
 
 @pytest.mark.parametrize("data", [cancer, iris])

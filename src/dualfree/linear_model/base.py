@@ -17,13 +17,11 @@ from dualfree.arrays import Floats
 from dualfree.linear_model.callbacks import Fit, WatchedProblem, joined
 from dualfree.linear_model.data import require_solvable
 from dualfree.losses.base import Loss
-from dualfree.methods import METHODS
 from dualfree.result import Result, Status
 from dualfree.samplings import Sampling
 from dualfree.solve import solve
 
 _EVALUATION_NONZEROS = 200_000  # work below which an evaluation costs more than the epochs before it
-_NEWTON_FEATURES = 500
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
 
@@ -49,7 +47,7 @@ class LinearEstimator(BaseEstimator):
         "sampling": [str, Sampling, None],
         "step": [str, Interval(Real, 0, 1, closed="right"), None],
         "callbacks": [list, tuple, None],
-        "solver": [StrOptions({"auto", *METHODS})],
+        "solver": [StrOptions({"auto", "dfsdca", "newton"})],
     }
 
     _shows_epochs = True  # whether `verbose` means a bar of epochs for each problem
@@ -69,32 +67,21 @@ class LinearEstimator(BaseEstimator):
         require_solvable(problem, self.fit_intercept)
         fit = Fit(problem, part.encode, is_classifier(self), self.fit_intercept)
         callback = (lambda row: True) if stop else joined(self.callbacks, fit)
-        method = self._method(problem)
         work = float(problem.examples.nonzeros.sum()) + problem.n
         every = max(1.0, math.floor(_EVALUATION_NONZEROS / work))
         return solve(
             problem,
-            method=method,
+            method=self.solver,
             sampling=self.sampling,
             step=self.step,
             tol=self.tol,
             max_epochs=self.max_iter,
-            evaluate_every=1.0 if self.callbacks or method == "newton" else every,
+            evaluate_every=1.0 if self.callbacks or self.solver == "newton" else every,
             warm_start=start,
             callback=callback,
             progress=self._shows_epochs and bool(self.verbose),
             seed=self._seed(),
         )
-
-    def _method(self, problem: WatchedProblem) -> str:
-        """Newton's method where `solver` leaves it open, it can, and stochastic steps would need more work."""
-        if self.solver != "auto":
-            return str(self.solver)
-        if self.sampling is not None or self.step is not None or problem.d > _NEWTON_FEATURES:
-            return "dfsdca"
-        # dfSDCA needs epochs in proportion to this number, each d work a row; Newton about ten passes of d².
-        hardness = float(np.mean(problem.l * problem.norms**2)) / (problem.lam * problem.n)
-        return "newton" if problem.loss.all_convex and hardness > 2 * problem.d else "dfsdca"
 
     def _seed(self) -> int:
         """None is a fixed seed: without a wish for randomness, the same data give the same answer."""

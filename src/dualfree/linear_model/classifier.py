@@ -68,7 +68,8 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator):
         return [Part(self._loss(encode(y), weight), lam, encode) for encode in encoders]
 
     def _set(self, results: list[Result], dtype: Any) -> None:
-        self.coef_, self.intercept_ = split_intercept(results, self.n_features_in_, dtype)
+        self.coef_, intercepts = split_intercept(results, self.n_features_in_, dtype)
+        self.intercept_: Any = intercepts if self.fit_intercept else 0.0
         self._keep(results, single=len(results) == 1)
 
     def _hand_over(self, target: Any) -> Any:

@@ -15,6 +15,7 @@ from dualfree.linear_model.base import POSITIVE
 from dualfree.linear_model.classifier import LinearClassifier
 from dualfree.losses import Logistic
 from dualfree.losses.base import Loss
+from dualfree.result import Result
 
 
 class LogisticClassifier(LinearClassifier):
@@ -32,6 +33,11 @@ class LogisticClassifier(LinearClassifier):
         """Logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
+
+    def _set(self, results: list[Result], dtype: Any) -> None:
+        super()._set(results, dtype)
+        if not self.fit_intercept:
+            self.intercept_ = np.zeros(len(results), dtype=dtype)
 
     def _fitted_sklearn(self, C: Any) -> Any:
         settings = {"C": C, "fit_intercept": self.fit_intercept, "class_weight": self.class_weight}
@@ -76,8 +82,8 @@ class LogisticRegression(LogisticClassifier):
     verbose : int
         1 shows a bar with the objective and the gap.
     solver : {"auto", "dfsdca", "newton"}
-        The method, as in `dualfree.solve`. "auto" takes Newton's method for few features where the penalty is too weak
-        for stochastic steps, and dfSDCA otherwise.
+        The method, as in `dualfree.solve`. "auto" begins with dfSDCA and goes over to Newton's method where that
+        will end sooner: few features, and a penalty too weak for stochastic steps.
     sampling, step : optional
         Of dfSDCA, as in `dualfree.solve`.
     callbacks : list of callables, optional
