@@ -184,7 +184,7 @@ def test_cross_validation_chooses_as_separate_fits_do(data):
 
     separate = [cross_val_score(LogisticRegression(C=C, **TIGHT), X, y, cv=3) for C in ours.Cs_]
     np.testing.assert_allclose(ours.scores_, np.transpose(separate))
-    assert ours.C_ == ours.Cs_[np.mean(separate, axis=1).argmax()]
+    assert ours.Cs_[np.mean(separate, axis=1).argmax()] == ours.C_
     assert_agree(ours, LogisticRegression(C=ours.C_, **TIGHT).fit(X, y))
     without = LogisticRegressionCV(Cs=[0.01, 1.0, 100.0], cv=3, refit=False, **TIGHT).fit(X, y)
     assert without.coef_ == pytest.approx(without.coefs_paths_[:, list(ours.Cs_).index(ours.C_), :, :-1].mean(axis=0))

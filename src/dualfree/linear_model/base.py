@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from dualfree.arrays import Floats
 from dualfree.linear_model.callbacks import Fit, WatchedProblem, joined
-from dualfree.linear_model.data import require_solvable
+from dualfree.linear_model.data import require_convex_average, require_penalised
 from dualfree.losses.base import Loss
 from dualfree.result import Result, Status
 from dualfree.samplings import Sampling
@@ -63,8 +63,9 @@ class LinearEstimator(BaseEstimator):
         return results
 
     def _solve_part(self, X: Any, part: Part, start: Result | None, stop: bool = False) -> Result:
-        problem = watched_problem(X, part.loss, part.lam, self.fit_intercept)
-        require_solvable(problem, self.fit_intercept)
+        require_penalised(part.loss, self.fit_intercept)
+        problem = WatchedProblem(X, part.loss, part.lam, intercept=self.fit_intercept)
+        require_convex_average(problem)
         fit = Fit(problem, part.encode, is_classifier(self), self.fit_intercept)
         callback = (lambda row: True) if stop else joined(self.callbacks, fit)
         work = float(problem.examples.nonzeros.sum()) + problem.n
@@ -121,11 +122,6 @@ class LinearEstimator(BaseEstimator):
             f"{name} reached a certified relative gap of {gap:.2g} in {result.epochs:.0f} epochs, but tol={self.tol:g} "
             "was asked: raise max_iter, scale the features to comparable sizes, regularise more, or raise tol."
         )
-
-
-def watched_problem(X: Any, loss: Loss, lam: float, fit_intercept: bool) -> WatchedProblem:
-    """The core's problem, with the unpenalised intercept as the last coordinate of w where it is wanted."""
-    return WatchedProblem(X, loss, lam, intercept=True) if fit_intercept else WatchedProblem(X, loss, lam)
 
 
 def split_intercept(results: list[Result], d: int, dtype: Any) -> tuple[Any, Any]:

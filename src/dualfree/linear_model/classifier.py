@@ -5,17 +5,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.class_weight import compute_class_weight
 
 from dualfree.arrays import Floats
 from dualfree.linear_model.base import LinearEstimator, Part, split_intercept
-from dualfree.linear_model.data import (
-    class_weights,
-    combined_weights,
-    example_weights,
-    require_every_class,
-    training_data,
-)
+from dualfree.linear_model.data import classes_of, example_weights, require_every_class, training_data
 from dualfree.losses.base import Loss
 from dualfree.result import Result
 
@@ -49,20 +43,24 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator):
         """
         self._validate_params()
         X, y = training_data(self, X, y)
-        parts = self._parts(X, y, sample_weight)
-        results = self._solve(X, parts)
+        self.classes_ = classes_of(y)
+        weight = self._weights(y, example_weights(sample_weight, X))
+        results = self._solve(X, self._parts(y, weight, self._lam(len(y))))
         self._set(results, X.dtype)
         self._conclude(results)
         return self
 
-    def _parts(self, X: Any, y: Any, sample_weight: Any) -> list[Part]:
-        """One problem for two classes, else one for each class; sets `classes_`."""
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        weight = example_weights(sample_weight, X)
-        require_every_class(self.classes_, codes, weight)
-        weight = combined_weights(weight, class_weights(self.class_weight, self.classes_, y, weight), codes)
-        lam = self._lam(X.shape[0])
+    def _weights(self, y: Any, weight: Floats | None) -> Floats | None:
+        """Weights of examples times those of their classes; None where all of them are one."""
+        factors = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=weight)
+        if (factors == 1).all():
+            return weight
+        factors = factors[np.searchsorted(self.classes_, y)]
+        return np.asarray(factors if weight is None else weight * factors, dtype=np.float64)
+
+    def _parts(self, y: Any, weight: Floats | None, lam: float) -> list[Part]:
+        """One problem for two classes, else one for each class against the rest."""
+        require_every_class(self.classes_, y, weight)
         positives = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
         encoders = (partial(_one_against_rest, label) for label in positives)
         return [Part(self._loss(encode(y), weight), lam, encode) for encode in encoders]

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from dualfree.arrays import Floats, Indices
+from dualfree.arrays import Floats
+from dualfree.losses.base import Loss
 from dualfree.problem import Problem
 
 
@@ -41,46 +42,43 @@ def example_weights(sample_weight: Any, X: Any) -> Floats | None:
     return None if (weight == 1).all() else weight
 
 
-def class_weights(class_weight: Any, classes: NDArray[Any], y: NDArray[Any], weight: Floats | None) -> Floats:
-    """One factor for each class. ``"balanced"`` counts each example with its own weight."""
-    factors: Floats = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weight)
-    return factors.astype(np.float64)
-
-
-def combined_weights(weight: Floats | None, factors: Floats, codes: Indices) -> Floats | None:
-    """Weights of examples times those of their classes; None where all of them are one."""
-    if (factors == 1).all():
-        return weight
-    return factors[codes] if weight is None else weight * factors[codes]
-
-
-def require_every_class(classes: NDArray[Any], codes: Indices, weight: Floats | None) -> None:
-    """Raise one sentence where there is one class only, or a class in which no example counts."""
+def classes_of(y: NDArray[Any]) -> NDArray[Any]:
+    """The labels in y, in order; there must be at least two."""
+    check_classification_targets(y)
+    classes = np.unique(y)
     if len(classes) < 2:
-        raise ValueError(f"y holds one class only, {classes[0]!r}; a classifier needs samples of at least two classes.")
-    if weight is None:
-        return
-    counted = np.bincount(codes, weights=(weight != 0).astype(np.float64), minlength=len(classes))
-    if not counted.all():
         raise ValueError(
-            f"every example of class {classes[counted.argmin()]!r} has weight zero, which leaves nothing to tell that "
-            "class from the others; drop its rows or give them weight."
+            f"y holds one class only, {classes[0].item()!r}; a classifier needs samples of at least two classes."
+        )
+    return classes
+
+
+def require_every_class(classes: NDArray[Any], y: NDArray[Any], weight: Floats | None) -> None:
+    """Raise one sentence where no example of a class counts."""
+    missing = np.setdiff1d(classes, y if weight is None else y[weight != 0])
+    if len(missing):
+        raise ValueError(
+            f"every example of class {missing[0].item()!r} has weight zero, which leaves nothing to tell it from the "
+            "others; drop its rows or give them weight."
         )
 
 
-def require_solvable(problem: Problem, fit_intercept: bool) -> None:
-    """Raise one sentence where negative weights leave no certified way to an answer."""
+def require_penalised(loss: Loss, fit_intercept: bool) -> None:
+    """Raise one sentence where a negative weight meets an intercept."""
+    if fit_intercept and loss.weight is not None and not loss.all_convex:
+        raise ValueError(
+            f"sample_weight[{int(np.argmax(loss.weight < 0))}] is negative and fit_intercept is True: Theorem 1, the "
+            "only one that covers negative weights, needs every coefficient to be penalised; take fit_intercept=False."
+        )
+
+
+def require_convex_average(problem: Problem) -> None:
+    """Raise one sentence where negative weights leave no certified minimum to find."""
     weight = problem.loss.weight
-    if problem.loss.all_convex or weight is None:
+    if weight is None or problem.loss.all_convex:
         return
-    if fit_intercept:
-        raise ValueError(
-            f"sample_weight[{int(np.argmax(weight < 0))}] is negative and fit_intercept is True: Theorem 1, the only "
-            "one that covers negative weights, needs every coefficient to be penalised; take fit_intercept=False."
-        )
-    # The trace of the Hessian at w = 0: if it is negative, so is some curvature.
-    curvature = problem.loss.smoothness(problem.loss.y) * problem.norms**2
-    if float(weight @ curvature) < 0:
+    # The trace of the Hessian where all losses are curved alike: if it is negative, so is some curvature.
+    if float((np.sign(weight) * problem.l) @ problem.norms**2) < 0:
         raise ValueError(
             "sample_weight is so negative that the average loss is not convex (the weighted squared norms of the rows "
             "add up to less than 0); there is no certified minimum to find."

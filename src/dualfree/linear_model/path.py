@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Integral
+from threading import Event
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dualfree.arrays import Floats, Indices
 from dualfree.linear_model.base import split_intercept
-from dualfree.linear_model.data import example_weights, training_data
+from dualfree.linear_model.data import classes_of, example_weights, training_data
 from dualfree.linear_model.logistic import LogisticClassifier, LogisticRegression
 from dualfree.result import Result, Status
 
@@ -124,12 +125,14 @@ class LogisticRegressionCV(LogisticClassifier):
         self._validate_params()
         self.Cs_ = _grid(self.Cs)
         X, y = training_data(self, X, y)
-        weight = example_weights(sample_weight, X)
-        self._parts(X, y, weight)  # sets classes_, and refuses y and weights before any work starts
+        self.classes_ = classes_of(y)
+        own = example_weights(sample_weight, X)
+        weight = self._weights(y, own)
         folds = list(check_cv(self.cv, y, classifier=True).split(X, y))
+        stop = Event()
         with _bar(bool(self.verbose), len(folds) * len(self.Cs_)) as advance:
             paths = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._path)(X, y, weight, test, advance) for _, test in folds
+                delayed(self._path)(X, y, weight, own, fold, advance, stop) for fold in folds
             )
         self.scores_ = np.array([path.scores for path in paths])
         self.coefs_paths_ = np.array([path.coefficients for path in paths])
@@ -142,7 +145,7 @@ class LogisticRegressionCV(LogisticClassifier):
         best = int(np.argmax(np.where(done, np.nanmean(np.where(done, self.scores_, 0.0), axis=0), -np.inf)))
         self.C_ = float(self.Cs_[best])
         if self.refit and not any(result.status == Status.INTERRUPTED for result in results):
-            final = self._solve(X, self._parts(X, y, weight))
+            final = self._solve(X, self._parts(y, weight, 1 / (self.C_ * len(y))))
             self._set(final, X.dtype)
             results = results + final
         else:
@@ -151,21 +154,32 @@ class LogisticRegressionCV(LogisticClassifier):
             self.n_iter_ = np.array([max(1, round(np.mean([result.epochs for result in results])))], dtype=np.int32)
         self._conclude(results)
 
-    def _path(self, X: Any, y: Any, weight: Floats | None, test: Indices, advance: Callable[[], None]) -> "_Path":
-        """Fit one fold for all C in turn, and score each on what it holds out."""
-        train_weight = np.ones(X.shape[0]) if weight is None else weight.copy()
-        train_weight[test] = 0.0
-        parts = self._parts(X, y, train_weight)
+    def _path(
+        self,
+        X: Any,
+        y: Any,
+        weight: Floats | None,
+        own: Floats | None,
+        fold: tuple[Indices, Indices],
+        advance: Callable[[], None],
+        stop: Event,
+    ) -> "_Path":
+        """Fit one fold for all C in turn, and score each, with the examples' own weights, on what it holds out."""
+        train, test = fold
+        train_weight = np.zeros(len(y))
+        train_weight[train] = 1.0 if weight is None else weight[train]
+        parts = self._parts(y, train_weight, 1.0)
         path = _Path(len(self.Cs_), len(parts), X.shape[1])
-        held_out = (X[test], y[test], None if weight is None else weight[test])
+        held_out = (X[test], y[test], None if own is None else own[test])
         results: list[Result] | None = None
         for k, C in enumerate(self.Cs_):
-            lam = 1 / (C * X.shape[0])
-            results = self._solve(X, [part._replace(lam=lam) for part in parts], results)
+            if stop.is_set():
+                break
+            results = self._solve(X, [part._replace(lam=1 / (C * len(y))) for part in parts], results)
             path.add(k, results, self._score(results, *held_out))
             advance()
             if results[-1].status == Status.INTERRUPTED:
-                break
+                stop.set()
         return path
 
     def _score(self, results: list[Result], X: Any, y: Any, weight: Floats | None) -> float:
@@ -179,9 +193,6 @@ class LogisticRegressionCV(LogisticClassifier):
         """The score by `scoring` on X and y."""
         scorer = check_scoring(self, scoring=self.scoring or "accuracy")
         return float(scorer(self, X, y) if sample_weight is None else scorer(self, X, y, sample_weight=sample_weight))
-
-    def _lam(self, n: int) -> float:
-        return 1 / (getattr(self, "C_", 1.0) * n)
 
     def to_sklearn(self) -> Any:
         """A fitted scikit-learn LogisticRegression with C = `C_`; for more than two classes a OneVsRestClassifier."""
