@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from dualfree._native import kernels
 from dualfree.arrays import Floats
 from dualfree.losses.base import Loss
 from dualfree.problem import Problem
@@ -77,9 +78,11 @@ def require_convex_average(problem: Problem) -> None:
     weight = problem.loss.weight
     if weight is None or problem.loss.all_convex:
         return
-    # The trace of the Hessian where all losses are curved alike: if it is negative, so is some curvature.
-    if float((np.sign(weight) * problem.l) @ problem.norms**2) < 0:
+    # The trace of the Hessian at w = 0: if it is negative, so is some curvature.
+    curvature = np.empty(problem.n)
+    kernels.loss_curvature(problem.loss.native, np.zeros(problem.n), curvature)
+    if float(curvature @ problem.norms**2) < 0:
         raise ValueError(
-            "sample_weight is so negative that the average loss is not convex (the weighted squared norms of the rows "
-            "add up to less than 0); there is no certified minimum to find."
+            "sample_weight is so negative that the average loss is not convex (at w = 0 its curvatures add up to less "
+            "than 0); there is no certified minimum to find."
         )
