@@ -284,3 +284,13 @@ def test_verbose_shows_bars(capsys):
     assert "epoch" in capsys.readouterr().err
     LogisticRegressionCV(Cs=[0.1, 1.0], cv=2, verbose=1, n_jobs=2).fit(X, y)
     assert "folds" in capsys.readouterr().err
+
+
+def test_labels_that_are_objects():
+    X, y = cancer()
+    names = np.array(["benign", "malign"], dtype=object)[y]
+    assert LogisticRegression().fit(X, names).predict(X[:3]).tolist() == names[:3].tolist()
+    with pytest.raises(ValueError, match="one class only, 'malign'"):
+        LogisticRegression().fit(X, np.full(len(y), "malign", dtype=object))
+    with pytest.raises(ValueError, match="class 'malign' has weight zero"):
+        LogisticRegression(class_weight={"malign": 0, "benign": 1}).fit(X, names)

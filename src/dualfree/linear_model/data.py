@@ -49,7 +49,7 @@ def classes_of(y: NDArray[Any]) -> NDArray[Any]:
     classes = np.unique(y)
     if len(classes) < 2:
         raise ValueError(
-            f"y holds one class only, {classes[0].item()!r}; a classifier needs samples of at least two classes."
+            f"y holds one class only, {classes.tolist()[0]!r}; a classifier needs samples of at least two classes."
         )
     return classes
 
@@ -59,7 +59,7 @@ def require_every_class(classes: NDArray[Any], y: NDArray[Any], weight: Floats |
     missing = np.setdiff1d(classes, y if weight is None else y[weight != 0])
     if len(missing):
         raise ValueError(
-            f"every example of class {missing[0].item()!r} has weight zero, which leaves nothing to tell it from the "
+            f"every example of class {missing.tolist()[0]!r} has weight zero, which leaves nothing to tell it from the "
             "others; drop its rows or give them weight."
         )
 

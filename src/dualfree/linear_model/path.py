@@ -1,15 +1,12 @@
 """Logistic regression with C chosen by cross-validation, along a path of warm starts."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from numbers import Integral
 from threading import Event
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from rich.console import Console
-from rich.progress import Progress
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -18,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from dualfree.arrays import Floats, Indices
 from dualfree.linear_model.base import split_intercept
 from dualfree.linear_model.data import classes_of, example_weights, training_data
+from dualfree.linear_model.folds import FoldPath, grid_of, progress_of
 from dualfree.linear_model.logistic import LogisticClassifier, LogisticRegression
 from dualfree.result import Result, Status
 
@@ -123,14 +121,14 @@ class LogisticRegressionCV(LogisticClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose C and fit the model; see `LogisticRegression.fit`."""
         self._validate_params()
-        self.Cs_ = _grid(self.Cs)
+        self.Cs_ = grid_of(self.Cs)
         X, y = training_data(self, X, y)
         self.classes_ = classes_of(y)
         own = example_weights(sample_weight, X)
         weight = self._weights(y, own)
         folds = list(check_cv(self.cv, y, classifier=True).split(X, y))
         stop = Event()
-        with _bar(bool(self.verbose), len(folds) * len(self.Cs_)) as advance:
+        with progress_of(bool(self.verbose), len(folds) * len(self.Cs_)) as advance:
             paths = Parallel(n_jobs=self.n_jobs, prefer="threads")(
                 delayed(self._path)(X, y, weight, own, fold, advance, stop) for fold in folds
             )
@@ -163,13 +161,13 @@ class LogisticRegressionCV(LogisticClassifier):
         fold: tuple[Indices, Indices],
         advance: Callable[[], None],
         stop: Event,
-    ) -> "_Path":
+    ) -> FoldPath:
         """Fit one fold for all C in turn, and score each, with the examples' own weights, on what it holds out."""
         train, test = fold
         train_weight = np.zeros(len(y))
         train_weight[train] = 1.0 if weight is None else weight[train]
         parts = self._parts(y, train_weight, 1.0)
-        path = _Path(len(self.Cs_), len(parts), X.shape[1])
+        path = FoldPath(len(self.Cs_), len(parts), X.shape[1])
         held_out = (X[test], y[test], None if own is None else own[test])
         results: list[Result] | None = None
         for k, C in enumerate(self.Cs_):
@@ -198,38 +196,3 @@ class LogisticRegressionCV(LogisticClassifier):
         """A fitted scikit-learn LogisticRegression with C = `C_`; for more than two classes a OneVsRestClassifier."""
         check_is_fitted(self)
         return self._fitted_sklearn(self.C_)
-
-
-class _Path:
-    """The scores, coefficients and results of one fold; NaN where Ctrl-C came first."""
-
-    def __init__(self, grid: int, parts: int, d: int) -> None:
-        self.scores = np.full(grid, np.nan)
-        self.coefficients = np.full((grid, parts, d + 1), np.nan)
-        self.results: list[Result] = []
-
-    def add(self, k: int, results: list[Result], score: float) -> None:
-        coefficients, intercepts = split_intercept(results, self.coefficients.shape[2] - 1, np.float64)
-        self.coefficients[k] = np.column_stack([coefficients, intercepts])
-        self.scores[k] = score
-        self.results = [*self.results, *results]
-
-
-def _grid(Cs: Any) -> Floats:
-    if isinstance(Cs, Integral):
-        return np.logspace(-4, 4, int(Cs))
-    grid: Floats = np.sort(np.asarray(Cs, dtype=np.float64).ravel())
-    if not (len(grid) and np.isfinite(grid).all() and grid[0] > 0):
-        raise ValueError(f"Cs is {Cs!r:.60}; it must hold finite numbers above 0, or be their number.")
-    return grid
-
-
-@contextmanager
-def _bar(wanted: bool, steps: int) -> Iterator[Callable[[], None]]:
-    """A bar with one step for each fit; silent where it is not wanted."""
-    if not wanted:
-        yield lambda: None
-        return
-    with Progress(console=Console(stderr=True)) as bar:
-        task = bar.add_task("folds × Cs", total=steps)
-        yield lambda: bar.advance(task)
