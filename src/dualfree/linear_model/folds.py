@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -27,7 +28,8 @@ class FoldPath:
         coefficients, intercepts = split_intercept(results, self.coefficients.shape[2] - 1, np.float64)
         self.coefficients[k] = np.column_stack([coefficients, intercepts])
         self.scores[k] = score
-        self.results = [*self.results, *results]
+        # Of the runs only their ends are needed later; their α would add up to folds × grid × n numbers.
+        self.results += [replace(result, alpha=result.alpha[:0].copy()) for result in results]
 
 
 def grid_of(Cs: Any) -> Floats:
