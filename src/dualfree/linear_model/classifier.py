@@ -1,5 +1,6 @@
 """Linear classifiers: two classes are one problem, more are one against the rest for each class."""
 
+from abc import ABC, abstractmethod
 from functools import partial
 from typing import Any, Self
 
@@ -14,14 +15,16 @@ from dualfree.losses.base import Loss
 from dualfree.result import Result
 
 
-class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator):
+class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, ABC):
     """A classifier with a loss of ±1 targets and a λ; the rest is the same for all."""
 
+    @abstractmethod
     def _loss(self, target: Floats, weight: Floats | None) -> Loss:
-        raise NotImplementedError
+        """The loss of one problem."""
 
     def _lam(self, n: int) -> float:
-        raise NotImplementedError
+        """λ for n examples."""
+        raise TypeError(f"{type(self).__name__} chooses among several λ and has no single one.")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
