@@ -2,7 +2,6 @@
 
 import itertools
 import re
-import time
 
 import numpy as np
 import pytest
@@ -46,12 +45,10 @@ def test_a_fraction_of_an_epoch():
 
 
 def test_time_limit_ends_a_run_that_would_not_end():
-    begun = time.perf_counter()
     result = df.solve(problem(), tol=0, max_epochs=1e9, time_limit=0.1, evaluate_every=1e8)
     assert result.status == "time_limit"
     assert "time_limit" in result.message
-    # No timing is asserted beyond "it did end": the full run would take days.
-    assert time.perf_counter() - begun < 60
+    assert result.epochs < 1e8  # it did end: the full run would take days
 
 
 def test_time_limit_holds_while_tuning():
