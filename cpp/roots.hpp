@@ -45,7 +45,7 @@ template <class Function>
 double root_in_bracket(double from, double to, double at_from, double c, Function&& residual) {
     if (at_from == 0) return from;
     const double size = std::max(std::fabs(from), std::fabs(to)), smallest = 4e-16 * size;
-    const double enough = 1e-12 * size * size / (c * (1 + c));
+    const double enough = 3e-10 * size * size / (c * (1 + c));
     double low = std::min(from, to), high = std::max(from, to);
     double before = from, at_before = at_from, x = to, last_move = std::fabs(to - from);
     for (int round = 0; round < 200; ++round) {
@@ -58,7 +58,7 @@ double root_in_bracket(double from, double to, double at_from, double c, Functio
         if (!secant) {
             next = 0.5 * (low + high);
             move = std::fabs(next - x);
-        } else if (move <= 1e-6 * size && move * last_move <= enough) {
+        } else if (move <= 1e-5 * size && move * last_move <= enough) {
             return next;
         }
         if (high - low <= smallest) return next;
