@@ -13,7 +13,7 @@ import dualfree as df
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """X with a largest row norm of 1, y of ±1, and what they are: "real", "reconstructed", "stand-in" or "synthetic"."""
+    """X with a largest row norm of 1, y of ±1; provenance "real", "reconstructed", "stand-in" or "synthetic"."""
 
     X: Any
     y: Any

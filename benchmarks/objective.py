@@ -1,4 +1,4 @@
-"""The objective in plain NumPy, apart from the package that it judges: values, and what the second judge of P* needs."""
+"""The objective in plain NumPy, apart from the package that it judges: values, and slopes for the second judge."""
 
 from typing import Any
 
@@ -40,8 +40,8 @@ def slopes(name: str, z: Floats, y: Floats) -> tuple[Floats, Floats]:
         return z - y, np.ones(len(z))
     short = np.maximum(0, 1 - y * z)
     if name == "squared-hinge":
-        return -2 * y * short, 2.0 * (short > 0)
-    return -y * np.minimum(short, 1), ((short > 0) & (short < 1)).astype(float)
+        return -2 * y * short, np.where(short > 0, 2.0, 0.0)
+    return -y * np.minimum(short, 1), np.where((short > 0) & (short < 1), 1.0, 0.0)
 
 
 def value(task: Task, w: Any) -> float:
@@ -62,3 +62,10 @@ def gradient(task: Task, w: Floats) -> tuple[Floats, Floats]:
     """``∇P(w)`` and the curvatures φ''."""
     first, second = slopes(task.loss, task.X @ w, task.y)
     return np.asarray(task.X.T @ first).ravel() / task.n + task.lam * w, second
+
+
+def value_and_gradient(task: Task, w: Floats) -> tuple[float, Floats]:
+    """``P(w)`` and ``∇P(w)`` for one product with X and one with its transpose."""
+    z = task.X @ w
+    slope = np.asarray(task.X.T @ slopes(task.loss, z, task.y)[0]).ravel() / task.n + task.lam * w
+    return float(losses(task.loss, z, task.y).mean() + task.lam / 2 * (w @ w)), slope

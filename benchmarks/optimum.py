@@ -1,4 +1,4 @@
-"""P* by two methods that share no code: dualfree's certificate, and Newton's method with conjugate gradients in NumPy."""
+"""P* by two methods that share no code: dualfree, and Newton's method with conjugate gradients in NumPy."""
 
 from dataclasses import dataclass
 

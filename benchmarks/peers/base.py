@@ -76,7 +76,7 @@ class Peer:
     unfit : callable
         ``task → str or None``: why it cannot run on this task.
     prepare : callable
-        ``task → data``, outside the clock: only where the package has a data structure of its own that is made by slow Python.
+        ``task → data``, outside the clock: for a package whose own data structure is made by slow Python.
     """
 
     name: str

@@ -8,6 +8,7 @@ quickest tolerances for each target are repeated, the solvers taking turns.
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 TARGETS = (1e-3, 1e-6, 1e-9)
 FEWEST, MOST = 3, 25
@@ -109,7 +110,7 @@ def between(attempts: Sequence[Attempt], best: float) -> list[float]:
     [0.001]
     """
     middles = set()
-    for one, other in zip(attempts, attempts[1:], strict=False):
+    for one, other in pairwise(attempts):
         if any(other.reaches(best, target) and not one.reaches(best, target) for target in TARGETS):
             middles.add(float(f"{(one.tol * other.tol) ** 0.5:.3g}"))
     return sorted(middles, reverse=True)
