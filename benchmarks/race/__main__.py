@@ -55,8 +55,9 @@ def race(
     ]
     if fresh and (output / "cells").is_dir():
         shutil.rmtree(output / "cells")
+    output.mkdir(parents=True, exist_ok=True)
     taking_part = _solvers(solvers)
-    store, worker = Store(output), Worker()
+    store, worker = Store(output), Worker(str(output / "peers.log"))
     try:
         _run(cells, Race(taking_part, _stamps(taking_part, threads), store, worker, limit))
     except KeyboardInterrupt:

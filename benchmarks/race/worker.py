@@ -2,6 +2,7 @@
 
 import gc
 import multiprocessing
+import os
 import time
 import traceback
 import warnings
@@ -100,8 +101,11 @@ def skips(cell: Cell, name: str) -> str | None:
 ACTIONS: dict[str, Callable[..., Any]] = {"fit": fit, "about": about, "skips": skips}
 
 
-def serve(pipe: Connection) -> None:
-    """Answer requests until the pipe closes."""
+def serve(pipe: Connection, log: str) -> None:
+    """Answer requests until the pipe closes; what peers print goes to the log."""
+    with open(log, "a") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
     warnings.simplefilter("ignore")  # peers that stop at a loose tolerance say so each time
     while True:
         try:
@@ -118,7 +122,8 @@ def serve(pipe: Connection) -> None:
 class Worker:
     """The process from outside: it starts when first needed, and again after it had to be ended."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: str = os.devnull) -> None:
+        self._log = log
         self._context = multiprocessing.get_context("spawn")
         self._process: Any = None
         self._pipe: Any = None
@@ -127,7 +132,7 @@ class Worker:
         """The answer to a request, or FitFailed with the reason."""
         if self._process is None:
             self._pipe, theirs = self._context.Pipe()
-            self._process = self._context.Process(target=serve, args=(theirs,), daemon=True)
+            self._process = self._context.Process(target=serve, args=(theirs, self._log), daemon=True)
             self._process.start()
             theirs.close()
             seconds += 60.0  # importing everything
