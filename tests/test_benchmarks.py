@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
-
 from benchmarks import data, optimum
 from benchmarks.objective import gradient, value, value_and_gradient
 from benchmarks.peers import LOSSES, MODULES, Peer, Task, peers, peers_of
 from benchmarks.peers.dualfree import problem_of
+from scipy.sparse import csr_matrix
 
 
 def small(loss, sparse=False, lam_n=0.1):

@@ -3,7 +3,6 @@
 import dataclasses
 
 import pytest
-
 from benchmarks.optimum import Optimum
 from benchmarks.peers import Peer
 from benchmarks.race import worker
@@ -180,7 +179,7 @@ def test_a_worker_fits_and_survives_errors():
         with pytest.raises(FitFailed, match="KeyError"):
             helper.run(CELL, "nobody", attempt, 60.0)
         with pytest.raises(FitFailed, match="ended after 0 s"):
-            helper.ask(0.0, "about", CELL)
+            helper.ask(0.0, "about", Cell("tall-dense", "logistic", 0.01))
         assert helper.ask(60.0, "skips", CELL, "dualfree") is None  # a new process
     finally:
         helper.close()

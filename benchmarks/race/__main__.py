@@ -14,7 +14,7 @@ from benchmarks import data
 from benchmarks.machine import console, describe_machine, dualfree_fingerprint, processor
 from benchmarks.peers import LOSSES, Peer, install_failures, peers
 from benchmarks.race.pictures import draw
-from benchmarks.race.rule import FitFailed
+from benchmarks.race.rule import TARGETS, FitFailed
 from benchmarks.race.runner import Race
 from benchmarks.race.store import Outcome, Store
 from benchmarks.race.tables import ordered, print_notes, print_summary, write_tables
@@ -105,7 +105,9 @@ def _run(cells: Sequence[Cell], race: Race) -> None:
         race.step = lambda: bar.advance(task)
         for cell in cells:
             try:
-                race.run(cell)
+                outcome = race.run(cell)
+                ratios = (f"{r:.2f}" if (r := outcome.ratio(target)) is not None else "-" for target in TARGETS)
+                console.print(f"{cell}: {' '.join(ratios)}", highlight=False)
             except FitFailed as failure:
                 console.print(f"[red]{cell}: no P*, so nothing was measured: {failure}[/red]", highlight=False)
 
