@@ -1,12 +1,18 @@
 """The benchmark judges fairly: its objective is the package's, and every peer here minimises exactly that."""
 
+import doctest
+
+import benchmarks.peers
 import numpy as np
 import pytest
-from benchmarks import data, optimum
+from benchmarks import data, objective, optimum, scaling, threads
 from benchmarks.objective import gradient, value, value_and_gradient
-from benchmarks.peers import LOSSES, MODULES, Peer, Task, peers, peers_of
+from benchmarks.peers import LOSSES, MODULES, Peer, Task, base, peers, peers_of
 from benchmarks.peers.dualfree import problem_of
+from benchmarks.race import pictures, rule, tables
 from scipy.sparse import csr_matrix
+
+DOCUMENTED = [benchmarks.peers, base, data, objective, optimum, pictures, rule, scaling, tables, threads]
 
 
 def small(loss, sparse=False, lam_n=0.1):
@@ -102,3 +108,10 @@ def test_text_like_rows():
     np.testing.assert_allclose(X.multiply(X).sum(axis=1), 1.0)
     assert np.bincount(X.indices, minlength=300)[:10].sum() > np.bincount(X.indices, minlength=300)[100:110].sum()
     assert 0.3 < (y > 0).mean() < 0.7
+
+
+@pytest.mark.parametrize("module", DOCUMENTED, ids=lambda module: module.__name__)
+def test_examples(module):
+    outcome = doctest.testmod(module)
+    assert outcome.failed == 0
+    assert outcome.attempted > 0

@@ -1,8 +1,8 @@
-"""The rule: a solver's time for a target is the smallest median over its tolerances that reach the target.
+"""A solver's time for a target is the smallest median over its tolerances that reach the target.
 
 Each solver runs from loose to tight tolerances until it reaches the tightest target, its grid ends, or the time limit
 is spent. Between the last tolerance that missed a target and the first that reached it, one more is tried. Then the
-quickest tolerances for each target are repeated, the solvers taking turns.
+quickest tolerance for each target, and those close to it, are repeated, the solvers taking turns.
 """
 
 import statistics
@@ -13,7 +13,7 @@ from itertools import pairwise
 TARGETS = (1e-3, 1e-6, 1e-9)
 FEWEST, MOST = 3, 25
 SECONDS_A_CONTESTANT = 1.0  # repeats of a fit of t seconds: this divided by t, within FEWEST and MOST
-QUICKEST = 2  # tolerances for each target that are worth repeating
+CLOSE = 1.25  # tolerances that took so many times the quickest one's seconds may turn out to be quicker
 
 
 class FitFailed(Exception):  # noqa: N818
@@ -117,8 +117,10 @@ def between(attempts: Sequence[Attempt], best: float) -> list[float]:
 
 
 def worth_repeating(record: Record, best: float) -> list[Attempt]:
-    """The quickest attempts for each target, in the order of their tolerances."""
-    chosen = {id(a): a for target in TARGETS for a in record.reaching(best, target)[:QUICKEST]}
+    """The quickest attempt for each target and those close to it, in the order of their tolerances."""
+    chosen = {}
+    for reaching in (record.reaching(best, target) for target in TARGETS):
+        chosen.update({id(a): a for a in reaching if a.median <= CLOSE * reaching[0].median})
     return sorted(chosen.values(), key=lambda a: -a.tol)
 
 
