@@ -1,6 +1,9 @@
 """The benchmark judges fairly: its objective is the package's, and every peer here minimises exactly that."""
 
 import doctest
+import subprocess
+import sys
+from pathlib import Path
 
 import benchmarks.peers
 import numpy as np
@@ -115,3 +118,22 @@ def test_examples(module):
     outcome = doctest.testmod(module)
     assert outcome.failed == 0
     assert outcome.attempted > 0
+
+
+def test_benchopt_runs_it():
+    pytest.importorskip("benchopt")
+    folder = Path(__file__).parent.parent / "benchmarks" / "l2_linear"
+    chosen = [
+        "-d",
+        "scikit-learn[dataset=breast-cancer]",
+        "-o",
+        "*[loss=logistic,lam_n=1.0]",
+        "-s",
+        "dualfree",
+        "-s",
+        "scipy",
+    ]
+    command = [sys.executable, "-m", "benchopt", "run", str(folder), *chosen, "-n", "2", "-r", "1", "--no-plot"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "error" not in done.stdout.lower()

@@ -1,6 +1,7 @@
 """Pictures of the results: a heat table of ratios for each loss, and curves of seconds for each dataset."""
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -83,23 +84,48 @@ def _verdict(outcome: Outcome | None, target: float) -> tuple[str, float]:
 
 def curves(outcomes: Sequence[Outcome]) -> Any:
     """Relative suboptimality against seconds, a panel for each λ: dualfree and the few quickest peers."""
-    picture = figure(4.6 * len(outcomes), 4.4)
+    picture = figure(4.4 * max(2, len(outcomes)), 5.0)
     panels = picture.subplots(1, len(outcomes), sharey=True, squeeze=False)[0]
-    for axes, outcome in zip(panels, outcomes, strict=True):
-        for colour, marker, name in zip(COLOURS, "os^Dvp*", [OURS, *_quickest(outcome)], strict=False):
-            seconds, excess = frontier(outcome.records[name], outcome.best)
-            width = 2.4 if name == OURS else 1.2
-            axes.plot(seconds, excess, color=colour, marker=marker, markersize=4, linewidth=width, label=name)
+    shown = [[OURS, *_quickest(outcome)] for outcome in outcomes]
+    styles = {name: _style(number) for number, name in enumerate(dict.fromkeys(chain(*shown)))}
+    handles = {}
+    for axes, outcome, names in zip(panels, outcomes, shown, strict=True):
+        for name in names:
+            line = axes.plot(*frontier(outcome.records[name], outcome.best), **styles[name], label=name)
+            handles.setdefault(name, line[0])
         for target in TARGETS:
             axes.axhline(target, color="grey", linewidth=0.7, linestyle=":")
-        axes.set(xscale="log", yscale="log", xlabel="seconds of the whole call", title=f"λn = {outcome.cell.lam_n:g}")
+        axes.set(xscale="log", yscale="log", xlabel="seconds of the whole call")
+        axes.set_title(f"λn = {outcome.cell.lam_n:g}", fontsize=10)
+        _label_seconds(axes.xaxis)
         axes.grid(color="0.92", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(fontsize=7.5, frameon=False, loc="upper right")
     panels[0].set_ylabel("(P(w) − P*) / P*")
+    picture.legend(handles.values(), handles, loc="outside lower center", ncols=5, frameon=False, fontsize=8.5)
     first = outcomes[0]
     picture.suptitle(f"{first.cell.loss}, {first.cell.dataset} ({first.about.provenance})", fontsize=11)
     return picture
+
+
+def _style(number: int) -> dict[str, Any]:
+    """One look for a solver in all panels; dualfree, the first, is drawn thickest."""
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "marker": "os^Dvp*"[number % 7],
+        "linestyle": "-" if number < len(COLOURS) else "--",
+        "linewidth": 1.2 if number else 2.6,
+        "markersize": 4,
+    }
+
+
+def _label_seconds(axis: Any) -> None:
+    """Plain numbers at 1, 2 and 5 of each decade; at 1 alone where there are many decades."""
+    ticker = require("matplotlib.ticker", "plots")
+    least, greatest = axis.get_view_interval()
+    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if greatest < 200 * least else (1,)))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda seconds, _: f"{seconds:g}"))
+    axis.set_minor_formatter(ticker.NullFormatter())
+    axis.set_tick_params(labelsize=8)
 
 
 def _quickest(outcome: Outcome) -> list[str]:
