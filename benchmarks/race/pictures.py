@@ -88,7 +88,7 @@ def curves(outcomes: Sequence[Outcome]) -> Any:
     panels = picture.subplots(1, len(outcomes), sharey=True, squeeze=False)[0]
     shown = [[OURS, *_quickest(outcome)] for outcome in outcomes]
     styles = {name: _style(number) for number, name in enumerate(dict.fromkeys(chain(*shown)))}
-    handles = {}
+    handles: dict[str, Any] = {}
     for axes, outcome, names in zip(panels, outcomes, shown, strict=True):
         for name in names:
             line = axes.plot(*frontier(outcome.records[name], outcome.best), **styles[name], label=name)
@@ -97,7 +97,7 @@ def curves(outcomes: Sequence[Outcome]) -> Any:
             axes.axhline(target, color="grey", linewidth=0.7, linestyle=":")
         axes.set(xscale="log", yscale="log", xlabel="seconds of the whole call")
         axes.set_title(f"λn = {outcome.cell.lam_n:g}", fontsize=10)
-        _label_seconds(axes.xaxis)
+        label_seconds(axes.xaxis)
         axes.grid(color="0.92", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("(P(w) − P*) / P*")
@@ -118,7 +118,7 @@ def _style(number: int) -> dict[str, Any]:
     }
 
 
-def _label_seconds(axis: Any) -> None:
+def label_seconds(axis: Any) -> None:
     """Plain numbers at 1, 2 and 5 of each decade; at 1 alone where there are many decades."""
     ticker = require("matplotlib.ticker", "plots")
     least, greatest = axis.get_view_interval()
