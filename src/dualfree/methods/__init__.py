@@ -2,8 +2,8 @@
 
 from dualfree.methods.base import Method, State
 from dualfree.methods.dfsdca import DfSDCA
-from dualfree.methods.newton import Newton
+from dualfree.methods.newton import LBFGS, Newton
 
-METHODS: dict[str, type[Method]] = {"dfsdca": DfSDCA, "newton": Newton}
+METHODS: dict[str, type[Method]] = {"dfsdca": DfSDCA, "newton": Newton, "lbfgs": LBFGS}
 
 __all__ = ["METHODS", "Method", "State"]

@@ -15,16 +15,18 @@ class State:
     """Where a run stands: ``w``, ``α`` and the number of iterations behind them. NumPy owns all of it.
 
     With an intercept, the last entry of w is u, and the intercept is ``centre + κu`` (see `dualfree.intercept`).
+    `moved` adds up the squared moves of α, for methods that know them: a sign of progress that costs nothing.
     """
 
     w: Floats
     alpha: Floats
     iteration: int = 0
     centre: float = 0.0
+    moved: float = 0.0
 
     def copy(self) -> "State":
         """An independent copy."""
-        return State(self.w.copy(), self.alpha.copy(), self.iteration, self.centre)
+        return State(self.w.copy(), self.alpha.copy(), self.iteration, self.centre, self.moved)
 
 
 class Method(ABC):
@@ -32,6 +34,12 @@ class Method(ABC):
 
     takes_all: ClassVar[bool] = False
     """Whether an iteration visits all examples and finds its own step: then there is no sampling and step to choose."""
+
+    n_threads: int = 1
+    """Threads that the method may use; the answer does not depend on it."""
+
+    stalled: bool = False
+    """Whether rounding allows no further progress."""
 
     def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
         self.problem = problem
@@ -45,6 +53,9 @@ class Method(ABC):
     @abstractmethod
     def advance(self, state: State, draws: Draws) -> None:
         """Take the iterations in `draws`, in place."""
+
+    def end_epoch(self, state: State) -> None:
+        """What the method wants done once an epoch, whether or not there is an evaluation; nothing by default."""
 
     @abstractmethod
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:

@@ -29,7 +29,7 @@ class DfSDCA(Method):
         if loss.native is None:
             self._advance_in_python(state, draws)
         else:
-            kernels.dfsdca(
+            state.moved += kernels.dfsdca(
                 problem.examples.shifted(state.centre),
                 loss.native,
                 self.rule.implicit,
@@ -39,32 +39,38 @@ class DfSDCA(Method):
                 draws.batch_start,
                 state.alpha,
                 state.w,
+                threads=self.n_threads,
             )
         state.iteration += draws.count
 
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
         if self.problem.intercept:
             return self._evaluate_with_intercept(state)
-        seen = self.problem.evaluate(state.w, state.alpha)
+        seen = self.problem.evaluate(state.w, state.alpha, n_threads=self.n_threads)
         if seen.combination is not None and not _apart(state.w, seen.combination):
             return state.w, seen
         if not self._mend(state):
             return state.w, seen
-        return state.w, self.problem.evaluate(state.w, state.alpha)
+        return state.w, self.problem.evaluate(state.w, state.alpha, n_threads=self.n_threads)
 
     def _evaluate_with_intercept(self, state: State) -> tuple[Floats, Evaluation]:
-        """Evaluate with the best b for this w, and move the centre: one step of the method of multipliers."""
+        """Evaluate with the best b for this w."""
         epoch = state.iteration // max(1, round(self.sampling.iterations_per_epoch))
         if epoch % _MEND_EVERY == 0:
             self._mend(state)
         kappa, u = self.problem.examples.constant_value, float(state.w[-1])
         point = state.w.copy()
         point[-1] = 0.0
-        z = self.problem.examples.margins(point)
+        z = self.problem.examples.margins(point, n_threads=self.n_threads)
         point[-1] = best_intercept(self.problem.loss, z, state.centre + kappa * u)
-        # The first time w is what it was given as, and the best b is the best centre to begin with.
-        state.centre = state.centre + kappa * u if state.iteration else float(point[-1]) - kappa * u
-        return point, self.problem.evaluate(point, state.alpha, z + point[-1])
+        if state.iteration == 0:  # w is what it was given as, and the best b is the best centre to begin with
+            state.centre = float(point[-1]) - kappa * u
+        return point, self.problem.evaluate(point, state.alpha, z + point[-1], n_threads=self.n_threads)
+
+    def end_epoch(self, state: State) -> None:
+        """Move the centre to the present intercept: one step of the method of multipliers."""
+        if self.problem.intercept:
+            state.centre += self.problem.examples.constant_value * float(state.w[-1])
 
     def _mend(self, state: State) -> bool:
         """Derive w anew where rounding, which adds up over long runs, has taken it off ``(1/λn) Σ A_i α_i``."""
