@@ -14,6 +14,7 @@ from dualfree.samplings.base import BoundSampling, Draws
 from dualfree.steps import StepRule
 
 _LENGTH_STREAM = 2000  # of the random numbers behind the lengths, apart from those behind the samplings
+_LONGEST = 2**60  # steps; beyond, nobody waits for the next full gradient, and int64 must hold their number
 _PRACTICAL_EPOCHS = 2  # inner steps after a full gradient where the step is a number
 
 
@@ -31,7 +32,7 @@ class _Anchored(Primal):
         super().__init__(problem, sampling, rule)
         self.pass_length = math.ceil(self.sampling.iterations_per_epoch)
         theory = rule.name == "theory"
-        self.most_steps = self.theoretical_length() if theory else _PRACTICAL_EPOCHS * self.pass_length
+        self.most_steps = min(_LONGEST, self.theoretical_length() if theory else _PRACTICAL_EPOCHS * self.pass_length)
 
     def theoretical_length(self) -> int:
         """m, the most steps between two full gradients."""
