@@ -64,9 +64,10 @@ def solve(
     problem : Problem
         Examples, losses and λ.
     method : str
-        ``"dfsdca"``; ``"newton"``, for few features (up to 5,000) and a λ too small for stochastic steps; ``"auto"``, dfSDCA
-        until its own progress says that Newton's method would end sooner; or ``"sgd"``, ``"sag"``, ``"saga"``, ``"svrg"``,
-        ``"s2gd"`` or ``"ms2gd"``, the primal methods that the paper names (``dualfree methods`` lists what each needs).
+        ``"dfsdca"``; ``"newton"``, for few features (up to 5,000) and a λ too small for stochastic steps; ``"auto"``,
+        dfSDCA until its own progress says that Newton's method would end sooner; or one of the primal methods that
+        the paper names: ``sgd``, ``sag``, ``saga``, ``svrg``, ``s2gd``, ``ms2gd``. ``dualfree methods`` says what each
+        needs.
     sampling : Sampling, BoundSampling or str, optional
         `Shuffled` by default (`Uniform` where some φ_i is not convex, and for the primal methods). A string is read
         by `dualfree.samplings.by_name`, such as ``"nice:8"``.

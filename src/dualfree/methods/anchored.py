@@ -19,9 +19,9 @@ _PRACTICAL_EPOCHS = 2  # inner steps after a full gradient where the step is a n
 
 
 class _Anchored(Primal):
-    """From an anchor x: ``g = (1/n) Σ φ_i'(A_iᵀx) A_i``, then m steps or fewer, then w is the next anchor. In a step
+    """From an anchor x: ``g = (1/n) Σ φ_i'(A_iᵀx) A_i``, then m steps or fewer, then w is the next anchor.
 
-    ``w ← w − h ((1/|S|) Σ_{i∈S} (φ_i'(A_iᵀw) − φ_i'(A_iᵀx)) A_i + g + λw)``.
+    A step is ``w ← w − h ((1/|S|) Σ_{i∈S} (φ_i'(A_iᵀw) − φ_i'(A_iᵀx)) A_i + g + λw)``.
 
     The full gradient counts as the n visits that it costs: it takes the place of as many iterations, and the sets drawn
     for those are let go. With ``step="theory"`` the length m comes from the theory too, so that the expected
@@ -87,8 +87,9 @@ class _Anchored(Primal):
 class SVRG(_Anchored):
     """``h = 1/(10L)`` and ``m = 5/(hλ)`` by default, for which ρ of Theorem 1 of Johnson and Zhang is 1/2.
 
-    ``ρ = 1/(λh(1 − 2Lh)m) + 2Lh/(1 − 2Lh)``, and the next anchor is the iterate after t steps, t uniform in 0..m−1 (their
-    option II; the steps that it would not use are not taken). With a number for h, all m steps are taken (option I).
+    ``ρ = 1/(λh(1 − 2Lh)m) + 2Lh/(1 − 2Lh)``, and the next anchor is the iterate after t steps, t uniform in 0..m−1
+    (their option II; the steps that it would not use are not taken). With a number for h, all m steps are taken
+    (option I).
     """
 
     name = "svrg"
@@ -112,8 +113,8 @@ class SVRG(_Anchored):
 class S2GD(_Anchored):
     """The number t of steps is random, ``Prob(t) ∝ (1 − λh)^{m−t}`` for t = 1..m: mostly near m.
 
-    The factor of Konečný and Richtárik, ``c = (1 − λh)^m/(β λh(1 − 2Lh)) + 2(L − λ)h/(1 − 2Lh)`` with β the sum of those
-    powers, is 1/2 for ``h = 1/(8(L − λ) + 2L)`` and ``m = (8(κ − 1) + 2κ) log(4 + (2κ − 1)/(κ − 1))``, κ = L/λ.
+    The factor of Konečný and Richtárik, ``c = (1 − λh)^m/(β λh(1 − 2Lh)) + 2(L − λ)h/(1 − 2Lh)`` with β the sum of
+    those powers, is 1/2 for ``h = 1/(8(L − λ) + 2L)`` and ``m = (8(κ − 1) + 2κ) log(4 + (2κ − 1)/(κ − 1))``, κ = L/λ.
     """
 
     name = "s2gd"
@@ -142,10 +143,11 @@ class S2GD(_Anchored):
 
 
 class MS2GD(_Anchored):
-    """Mini-batches of τ = b: ``h = min(1/(20 L a), 1/L)``, ``a = (n − b)/(b(n − 1))``, ``m = 5/(hλ)``; t uniform in 1..m.
+    """Mini-batches of b examples and t steps, t uniform in 1..m.
 
-    Then ``ρ = 1/(mhλ(1 − 4hLa)) + 4hLa(m + 1)/(m(1 − 4hLa))`` of Theorem 1 of Konečný, Liu, Richtárik and Takáč is at
-    most ``1/2 + 1/(4m)``. Their R is zero here: λ is part of every f_i.
+    ``h = min(1/(20 L a), 1/L)`` with ``a = (n − b)/(b(n − 1))``, and ``m = 5/(hλ)``. Then the factor of Theorem 1 of
+    Konečný, Liu, Richtárik and Takáč, ``ρ = 1/(mhλ(1 − 4hLa)) + 4hLa(m + 1)/(m(1 − 4hLa))``, is at most
+    ``1/2 + 1/(4m)``. Their R is zero here: λ is part of every f_i.
     """
 
     name = "ms2gd"

@@ -75,7 +75,7 @@ class Method(ABC):
 
     @classmethod
     def step_range(cls, bound: BoundSampling) -> tuple[float, float]:
-        """The least and the largest number that ``step="tuned"`` tries: the theory's, and the end of what makes sense."""
+        """The numbers between which ``step="tuned"`` looks: the theory's, and the largest that makes sense."""
         return theorem_theta(bound, 2 if bound.problem.loss.all_convex else 1), float(bound.p.min())
 
     @abstractmethod

@@ -21,7 +21,7 @@ from dualfree.reference.losses import (
     squared_hinge,
 )
 from dualfree.reference.overapproximation import eso_constant, eso_parameters
-from dualfree.reference.primal import length_law, saga, sag, semi_stochastic, sgd
+from dualfree.reference.primal import length_law, sag, saga, semi_stochastic, sgd
 from dualfree.reference.problem import ReferenceProblem
 from dualfree.reference.samplings import ReferenceSampling
 

@@ -1,4 +1,4 @@
-"""The primal stochastic methods as literal loops, with ``f_i(w) = φ_i(A_iᵀw) + (λ/2)‖w‖²`` and whole gradient vectors."""
+"""The primal stochastic methods as literal loops over gradients of ``f_i(w) = φ_i(A_iᵀw) + (λ/2)‖w‖²``."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,9 @@ def smoothness(problem: ReferenceProblem) -> float:
 
 
 def sgd(problem: ReferenceProblem, indices: Sequence[int], step: float, w: Floats) -> Floats:
-    """``w ← w − η_t ∇f_i(w)`` with ``η_t = step/(1 + step·λt)``, t = 0, 1, ... (Robbins and Monro 1951; Pegasos' 1/(λt)).
+    """``w ← w − η_t ∇f_i(w)`` with ``η_t = step/(1 + step·λt)``, t = 0, 1, ...
+
+    Robbins and Monro (1951), with the 1/(λt) of Pegasos in the long run.
 
     Examples
     --------
@@ -53,7 +55,8 @@ def sag(problem: ReferenceProblem, indices: Sequence[int], step: float, w: Float
 def saga(problem: ReferenceProblem, indices: Sequence[int], step: float, w: Floats, table: Floats) -> Floats:
     """SAGA of Defazio, Bach and Lacoste-Julien (2014), with λw exact.
 
-    ``w ← w − step (φ_i'(A_iᵀw) A_i − y_i + (1/n) Σ y_k + λw)``, then ``y_i`` takes the new gradient. `table` as in `sag`.
+    ``w ← w − step (φ_i'(A_iᵀw) A_i − y_i + (1/n) Σ y_k + λw)``, then ``y_i`` takes the new gradient. `table` is as in
+    `sag`.
     """
     y = table[:, None] * problem.X
     for i in indices:
@@ -63,11 +66,10 @@ def saga(problem: ReferenceProblem, indices: Sequence[int], step: float, w: Floa
     return w
 
 
-def semi_stochastic(
-    problem: ReferenceProblem, loops: Sequence[Sequence[ArrayLike]], step: float, w: Floats
-) -> Floats:
-    """SVRG (Johnson and Zhang 2013), S2GD (Konečný and Richtárik 2013) and mS2GD (Konečný, Liu, Richtárik, Takáč 2016).
+def semi_stochastic(problem: ReferenceProblem, loops: Sequence[Sequence[ArrayLike]], step: float, w: Floats) -> Floats:
+    """SVRG, S2GD and mS2GD, which differ in what they draw and not in what they do.
 
+    Johnson and Zhang (2013), Konečný and Richtárik (2013), and Algorithm 1 of Konečný, Liu, Richtárik and Takáč (2016).
     Each of `loops` holds the sets S of the steps between two full gradients: from the anchor x = w,
     ``w ← w − step ((1/|S|) Σ_{i∈S} (∇f_i(w) − ∇f_i(x)) + ∇P(x))`` for each S. They differ in S (one example, or a
     mini-batch) and in the law of the number of steps, see `length_law`.
