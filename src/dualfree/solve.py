@@ -66,8 +66,8 @@ def solve(
     method : str
         ``"dfsdca"``; ``"newton"``, for few features (up to 5,000) and a λ too small for stochastic steps; ``"auto"``,
         dfSDCA until its own progress says that Newton's method would end sooner; or one of the primal methods that
-        the paper names: ``sgd``, ``sag``, ``saga``, ``svrg``, ``s2gd``, ``ms2gd``. ``dualfree methods`` says what each
-        needs.
+        the paper names: ``sgd``, ``sag``, ``saga``, ``svrg``, ``s2gd``, ``ms2gd``, ``s2cd``. ``dualfree methods``
+        says what each needs.
     sampling : Sampling, BoundSampling or str, optional
         `Shuffled` by default (`Uniform` where some φ_i is not convex, and for the primal methods). A string is read
         by `dualfree.samplings.by_name`, such as ``"nice:8"``.

@@ -5,6 +5,7 @@ from dualfree.methods.averaged import SAG, SAGA
 from dualfree.methods.base import About, Method, State
 from dualfree.methods.dfsdca import DfSDCA
 from dualfree.methods.newton import Newton
+from dualfree.methods.s2cd import S2CD
 from dualfree.methods.sgd import SGD
 
 METHODS: dict[str, type[Method]] = {
@@ -16,6 +17,7 @@ METHODS: dict[str, type[Method]] = {
     "svrg": SVRG,
     "s2gd": S2GD,
     "ms2gd": MS2GD,
+    "s2cd": S2CD,
 }
 
 __all__ = ["METHODS", "About", "Method", "State"]

@@ -13,8 +13,8 @@ _DERIVE_EVERY = 16  # epochs between derivations of the average from the table, 
 class _Averaged(Primal):
     """``w ← w − h (gain (φ_i'(A_iᵀw) − t_i) A_i + g + λw)``, then t_i takes the new derivative.
 
-    ``g = (1/n) Σ t_i A_i`` follows the table, which starts as ``t_i = −α_i``: zero without a warm start. λw is exact: no
-    table is kept for it.
+    ``g = (1/n) Σ t_i A_i`` follows the table, which starts as ``t_i = −α_i``: zero without a warm start. λw is exact:
+    no table is kept for it.
     """
 
     def _gain(self) -> float:

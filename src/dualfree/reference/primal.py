@@ -93,6 +93,44 @@ def semi_stochastic(problem: ReferenceProblem, loops: Sequence[Sequence[ArrayLik
     return w
 
 
+def pair_weights(problem: ReferenceProblem) -> Floats:
+    """``W_ij = ω_i l_i A_ij² + λn/ω_j`` where A_ij is not zero, with ω_i and ω_j the nonzeros of row i and of column j.
+
+    Examples
+    --------
+    >>> from dualfree.reference import squared
+    >>> X = np.array([[1.0, 1.0], [0.0, 2.0]])
+    >>> pair_weights(ReferenceProblem(X, np.ones(2), np.ones(2), squared(), lam=0.5)).tolist()
+    [[3.0, 2.5], [0.0, 4.5]]
+    """
+    W, used = np.zeros(problem.X.shape), problem.X != 0
+    for i, j in np.argwhere(used):
+        W[i, j] = used[i].sum() * problem.l[i] * problem.X[i, j] ** 2 + problem.lam * problem.n / used[:, j].sum()
+    return W
+
+
+def s2cd(problem: ReferenceProblem, loops: Sequence[Sequence[tuple[int, int]]], step: float, w: Floats) -> Floats:
+    """S2CD of Konečný, Qu and Richtárik (2014), with λ shared out among the examples that have a feature.
+
+    Each of `loops` holds the pairs (i, j) of the steps between two full gradients. From the anchor x = w,
+    ``w_j ← w_j − (step/p_j) (∇_j P(x) + (∇_j f_i(w) − ∇_j f_i(x))/(n q_ij))``, with ``p_j = Σ_i W_ij/Σ W``,
+    ``q_ij = W_ij/Σ_i W_ij`` and ``∇_j f_i(w) = φ_i'(A_iᵀw) A_ij + (λn/ω_j) w_j``.
+    """
+    W, n = pair_weights(problem), problem.n
+    p, counts = W.sum(axis=0) / W.sum(), (problem.X != 0).sum(axis=0)
+
+    def partial(i: int, j: int, at: Floats) -> float:
+        return float(_loss_gradient(problem, i, at)[j] + problem.lam * n / counts[j] * at[j])
+
+    for loop in loops:
+        anchor, gradient = w, problem.gradient(w)
+        for i, j in loop:
+            q = W[i, j] / W[:, j].sum()
+            w = w.copy()
+            w[j] -= step / p[j] * (gradient[j] + (partial(i, j, w) - partial(i, j, anchor)) / (n * q))
+    return w
+
+
 def length_law(m: int, nu_h: float) -> Floats:
     """``Prob(t) = (1 − νh)^{m−t}/β`` for t = 1..m, with β their sum: the law of S2GD; uniform for ν = 0.
 
