@@ -66,7 +66,8 @@ class S2CD(Anchored):
     of S2GD, and ``c = (1 − λh)^m/((1 − (1 − λh)^m)(1 − 2L̂h)) + 2L̂h/(1 − 2L̂h)`` is 1/2 for ``h = 1/(10L̂)`` and
     ``(1 − λh)^m = 1/6``.
 
-    A visit moves one weight and costs the whole row, so an epoch does less than one of S2GD.
+    A visit moves one weight but goes twice over its row, for the product and to draw j, and long rows are drawn more
+    often: an epoch takes 2.4 to 2.8 times as long as dfSDCA's (rcv1, cov1), and does less than one of S2GD.
     """
 
     name = "s2cd"
