@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from dualfree._native import kernels
 from dualfree.arrays import Floats
 from dualfree.losses.builtin import BuiltIn
-from dualfree.methods.base import Method, State
+from dualfree.methods.base import About, Method, State
 from dualfree.methods.curvature import Base, Diagonal, LimitedMemory, SampledHessian
 from dualfree.problem import Evaluation, Problem
 from dualfree.samplings.base import BoundSampling, Draws
@@ -126,6 +126,14 @@ class Newton(_FullPass):
     """
 
     name = "newton"
+    about = About(
+        title="Newton's method with a sampled Hessian",
+        needs="built-in convex losses; at most 5,000 features; no sampling",
+        memory="n + d²",
+        cost="O(z) for each row, and now and then O(z²) for some rows and O(d³)",
+        rate="superlinear near the optimum",
+        origin="textbooks; sampled: Byrd, Chin, Neveitt, Nocedal 2011; kinks: Qi, Sun 1993",
+    )
 
     def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
         super().__init__(problem, sampling, rule)
@@ -171,6 +179,14 @@ class LBFGS(_FullPass):
     """
 
     name = "lbfgs"
+    about = About(
+        title="L-BFGS from the Hessian's diagonal",
+        needs="built-in convex losses; no sampling",
+        memory="n + 40d",
+        cost="O(z) for each row",
+        rate="linear",
+        origin="Liu, Nocedal 1989",
+    )
 
     def _new_base(self, margins: Floats) -> Base:
         return Diagonal(self.problem, margins)
