@@ -24,6 +24,7 @@ class Status(StrEnum):
     STOPPED = "stopped"
     INTERRUPTED = "interrupted"
     DIVERGED = "diverged"
+    STALLED = "stalled"
 
     @property
     def sentence(self) -> str:
@@ -37,6 +38,7 @@ _SENTENCES = {
     Status.TIME_LIMIT: "The tolerance was not reached within time_limit.",
     Status.STOPPED: "The callback asked to stop.",
     Status.INTERRUPTED: "Interrupted (Ctrl-C); this is the best answer up to then.",
+    Status.STALLED: "Rounding allows no further progress; a larger tol can be reached.",
     Status.DIVERGED: "The iterates grew without bound; take a smaller step, such as the method's own (leave step out).",
 }
 

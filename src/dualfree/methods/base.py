@@ -97,6 +97,10 @@ class Method(ABC):
     def end_epoch(self, state: State) -> None:
         """What the method wants done once an epoch, whether or not there is an evaluation; nothing by default."""
 
+    def evaluate_zero(self, state: State) -> tuple[Floats, Evaluation]:
+        """`evaluate` where α and w are zero, without a pass over the data where that can be had."""
+        return self.evaluate(state)
+
     @abstractmethod
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
         """The point w of the problem that the state stands for, and what is known of it.

@@ -5,6 +5,7 @@ import numpy as np
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.intercept import best_intercept
+from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.base import About, Method, State
 from dualfree.problem import Evaluation
 from dualfree.samplings.base import Draws
@@ -61,6 +62,17 @@ class DfSDCA(Method):
         if not self._mend(state):
             return state.w, seen
         return state.w, self.problem.evaluate(state.w, state.alpha, n_threads=self.n_threads)
+
+    def evaluate_zero(self, state: State) -> tuple[Floats, Evaluation]:
+        problem, loss = self.problem, self.problem.loss
+        if not isinstance(loss, BuiltIn) or not loss.has_conjugate:
+            return self.evaluate(state)
+        zero, point = np.zeros(problem.n), state.w.copy()
+        if problem.intercept:
+            state.centre = point[-1] = best_intercept(loss, zero, state.centre)
+        value = float(loss.weighted(loss.value(zero + state.centre, loss.y)).mean())
+        gap = value + float(loss.weighted_conjugate(zero).mean())
+        return point, Evaluation(value, np.full(problem.d, np.inf), gap, None)
 
     def _evaluate_with_intercept(self, state: State) -> tuple[Floats, Evaluation]:
         """Evaluate with the best b for this w."""

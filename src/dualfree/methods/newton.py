@@ -142,7 +142,7 @@ class Newton(_FullPass):
                 f"method='newton' would need a Hessian of {problem.d} × {problem.d}; it takes at most "
                 f"{MOST_FEATURES} features, and method='dfsdca' any number."
             )
-        self._sample = max(_ROWS_A_FEATURE * problem.d, problem.n // 50)
+        self._sample = sample_size(problem)
         self._samples = 0
 
     def start(self, alpha: Floats, intercept: float = 0.0) -> State:
@@ -190,6 +190,11 @@ class LBFGS(_FullPass):
 
     def _new_base(self, margins: Floats) -> Base:
         return Diagonal(self.problem, margins)
+
+
+def sample_size(problem: Problem) -> int:
+    """Examples behind the first Hessian."""
+    return min(problem.n, max(_ROWS_A_FEATURE * problem.d, problem.n // 50))
 
 
 def hessian_passes(problem: Problem, rows: int) -> float:
