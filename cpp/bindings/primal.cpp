@@ -10,15 +10,16 @@ static void bound_sgd(nb::tuple rows_tuple, nb::tuple loss_tuple, double step, d
                       Size first, Out<double> w) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
+    const AnyDerivative l{loss};
     require_examples(indices, examples_of(rows));
     require_size("w", w.size(), features_of(rows));
     nb::gil_scoped_release release;
     std::visit(
-        [&](const auto& r, const auto& l) {
-            Sgd<std::decay_t<decltype(r)>, std::decay_t<decltype(l)>>{r, l, step, lambda, w.data()}.run(
+        [&](const auto& r) {
+            Sgd<std::decay_t<decltype(r)>, AnyDerivative>{r, l, step, lambda, w.data()}.run(
                 indices.data(), Size(indices.size()), first);
         },
-        rows, loss);
+        rows);
 }
 
 static void bound_variance_reduced(nb::tuple rows_tuple, nb::tuple loss_tuple, double step, double lambda,
@@ -26,6 +27,7 @@ static void bound_variance_reduced(nb::tuple rows_tuple, nb::tuple loss_tuple, d
                                    Out<double> table, Out<double> average, Out<double> w) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
+    const AnyDerivative l{loss};
     require_examples(indices, examples_of(rows));
     if (start) require_batches(*start, indices.size());
     require_size("table", table.size(), examples_of(rows));
@@ -34,23 +36,23 @@ static void bound_variance_reduced(nb::tuple rows_tuple, nb::tuple loss_tuple, d
     const Size batches = start ? Size(start->size()) - 1 : Size(indices.size());
     nb::gil_scoped_release release;
     std::visit(
-        [&](const auto& r, const auto& l) {
+        [&](const auto& r) {
             VarianceReduced(r, l, step, lambda, gain, memory, table.data(), average.data(), w.data())
                 .run(indices.data(), data_or_null(start), batches);
         },
-        rows, loss);
+        rows);
 }
 
 static void bound_snapshot(nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> w, Out<double> table,
                            Out<double> average) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
+    const AnyDerivative l{loss};
     require_size("w", w.size(), features_of(rows));
     require_size("table", table.size(), examples_of(rows));
     require_size("average", average.size(), features_of(rows));
     nb::gil_scoped_release release;
-    std::visit([&](const auto& r, const auto& l) { snapshot(r, l, w.data(), table.data(), average.data()); }, rows,
-               loss);
+    std::visit([&](const auto& r) { snapshot(r, l, w.data(), table.data(), average.data()); }, rows);
 }
 
 static void bound_pair_weights(nb::tuple rows_tuple, In<double> l, double lambda, Out<double> share,
@@ -75,6 +77,7 @@ static void bound_s2cd(nb::tuple rows_tuple, nb::tuple loss_tuple, double step, 
                        In<Size> indices, Word seed, Word first, Out<double> w) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
+    const AnyDerivative l{loss};
     const Size n = examples_of(rows), d = features_of(rows);
     require_examples(indices, n);
     require_size("share", share.size(), d);
@@ -86,13 +89,13 @@ static void bound_s2cd(nb::tuple rows_tuple, nb::tuple loss_tuple, double step, 
     require_size("w", w.size(), d);
     nb::gil_scoped_release release;
     std::visit(
-        [&](const auto& r, const auto& l) {
-            S2cd<std::decay_t<decltype(r)>, std::decay_t<decltype(l)>>{
+        [&](const auto& r) {
+            S2cd<std::decay_t<decltype(r)>, AnyDerivative>{
                 r, l, step, total, share.data(), curvature.data(), row_sums.data(), table.data(), full.data(),
                 anchor.data(), w.data()}
                 .run(indices.data(), Size(indices.size()), seed, first);
         },
-        rows, loss);
+        rows);
 }
 
 void bind_primal(nb::module_& module) {

@@ -193,13 +193,13 @@ class Problem:
         kernels.loss_curvature(self.loss.native, margins, out)
         return out
 
-    def hessian(self, margins: Floats, sample: Indices | None = None) -> Floats:
+    def hessian(self, curvatures: Floats, sample: Indices | None = None) -> Floats:
         """``∇²P = (1/n) Σ φ_i'' A_i A_iᵀ + λI`` for few features; the intercept has no λ.
 
-        `margins` are ``A_iᵀw`` at the point in question. With a `sample` of examples, an estimate from these alone.
+        `curvatures` are φ_i'' at the point in question. With a `sample` of examples, an estimate from these alone.
         """
         indices = np.arange(self.n) if sample is None else sample
-        weights = self.curvatures(margins)[indices] / len(indices)
+        weights = curvatures[indices] / len(indices)
         hessian = self.examples.weighted_gram(weights, indices)
         if self.intercept:
             hessian[-1] /= self.examples.constant_value

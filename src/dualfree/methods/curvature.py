@@ -22,8 +22,8 @@ class Base(ABC):
 class SampledHessian(Base):
     """``(1/|S|) Σ_{i ∈ S} φ_i'' A_i A_iᵀ + λI`` for a random set S, factorised."""
 
-    def __init__(self, problem: Problem, margins: Floats, sample: Indices) -> None:
-        hessian = problem.hessian(margins, sample)
+    def __init__(self, problem: Problem, curvatures: Floats, sample: Indices) -> None:
+        hessian = problem.hessian(curvatures, sample)
         if problem.intercept:  # min over b of the quadratic model: the Schur complement
             column, corner = hessian[:-1, -1], hessian[-1, -1]
             hessian = hessian[:-1, :-1] - (np.outer(column, column) / corner if corner > 0 else 0.0)
@@ -38,8 +38,8 @@ class SampledHessian(Base):
 class Diagonal(Base):
     """``(1/n) Σ φ_i'' A_ij² + λ`` for each feature j, for any number of features."""
 
-    def __init__(self, problem: Problem, margins: Floats) -> None:
-        diagonal = problem.examples.gram_diagonal(problem.curvatures(margins)) / problem.n + problem.lam
+    def __init__(self, problem: Problem, curvatures: Floats) -> None:
+        diagonal = problem.examples.gram_diagonal(curvatures) / problem.n + problem.lam
         self._diagonal = diagonal[:-1] if problem.intercept else diagonal
 
     def solve(self, gradient: Floats) -> Floats:
@@ -58,11 +58,6 @@ class LimitedMemory:
         product = float(move @ change)
         if product > 1e-14 * float(np.linalg.norm(move) * np.linalg.norm(change)):
             self._pairs = [*self._pairs[1 - _PAIRS :], (move, change, product)]
-
-    def forget(self) -> bool:
-        """Go back to the base; whether there was something to forget."""
-        known, self._pairs = bool(self._pairs), []
-        return known
 
     def solve(self, gradient: Floats) -> Floats:
         """``H⁻¹ g`` by the two-loop recursion."""

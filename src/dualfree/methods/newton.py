@@ -4,10 +4,10 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import brentq
 
 from dualfree._native import kernels
 from dualfree.arrays import Floats
+from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.base import About, Method, State
 from dualfree.methods.curvature import Base, Diagonal, LimitedMemory, SampledHessian
@@ -21,6 +21,7 @@ _ROWS_A_FEATURE = 12  # of the first sample behind a Hessian
 _GROWTH = 4  # of the sample, each time that its Hessian has proved too rough
 _PRODUCTS_A_NONZERO = 6.0  # products of a Hessian that take as long as one nonzero of a pass
 _VISITS_A_FEATURE = 100  # of the rough start
+_SHORTEST = 2.0**-40
 _ROUNDING = 1e-15
 
 
@@ -41,8 +42,8 @@ class _FullPass(Method):
         self._here: tuple[Floats, Evaluation, Floats] | None = None  # w, what is known of it, margins
         self._model: LimitedMemory | None = None
 
-    def _new_base(self, margins: Floats) -> Base:
-        """A model of the curvature at the point with these margins."""
+    def _new_base(self, curvatures: Floats) -> Base:
+        """A model of the curvature of P from those of the losses."""
         raise NotImplementedError
 
     def _outgrown(self, fall: float, decrement: float) -> bool:
@@ -65,23 +66,28 @@ class _FullPass(Method):
 
     def _step(self, state: State) -> None:
         w, seen, z = self._here = self._here or self._look(state.w)
-        model = self._model = self._model or LimitedMemory(self._new_base(z))
+        fresh = self._model is None
+        model = self._model = self._model or LimitedMemory(self._new_base(self.problem.curvatures(z)))
         d = len(w) - self.problem.intercept
         direction = np.zeros(len(w))
         direction[:d] = -model.solve(seen.gradient[:d])
         slope = float(seen.gradient @ direction)
         there = self._look(w + direction)
         if not self._falls(seen, there[1], slope):
-            there = self._look(w + self._best_share(there, direction) * direction)
+            t = self._shorter(there, direction, slope)
+            there, shortened = self._look(w + t * direction), True
+        else:
+            shortened = False
         if not self._falls(seen, there[1], 0.0):
-            self.stalled = not model.forget()  # without what it learnt it may point down again, once
+            self.stalled, self._model = fresh, None  # an old model may point the wrong way; a fresh one does not
             return
         model.learn((there[0] - w)[:d], (there[1].gradient - seen.gradient)[:d])
         self._here = there
         state.w[:] = there[0]
         left = there[1].gradient[:d]
         decrement = float(left @ model.base.solve(left))
-        if self._outgrown(decrement / max(-slope, 1e-300), decrement / abs(there[1].value)):
+        outgrown = self._outgrown(decrement / max(-slope, 1e-300), decrement / abs(there[1].value))
+        if outgrown or shortened:
             self._model = None
 
     def _falls(self, before: Evaluation, after: Evaluation, slope: float) -> bool:
@@ -91,19 +97,26 @@ class _FullPass(Method):
             return bool(after.value <= before.value + _SUFFICIENT * slope)
         return float(np.linalg.norm(after.gradient)) < float(np.linalg.norm(before.gradient))
 
-    def _best_share(self, there: tuple[Floats, Evaluation, Floats], direction: Floats) -> float:
-        """The t in (0, 1) that minimises P on the way; the margins of both ends make each try cost O(n)."""
+    def _shorter(self, there: tuple[Floats, Evaluation, Floats], direction: Floats, slope: float) -> float:
+        """A t below 1 at which P falls enough, by halving; the margins of both ends make each try cost O(n).
+
+        Not the minimiser on the way: with kinked losses that likes to end at a kink, again and again. The intercept is the
+        best one at each t, and not on a straight line between the ends.
+        """
         assert self._here is not None
-        w, _, z = self._here
-        problem, change, kept = self.problem, there[2] - z, slice(None, -1 if self.problem.intercept else None)
-        derivatives = np.empty(problem.n)
-
-        def slope(t: float) -> float:
-            kernels.loss_derivative(problem.loss.native, z + t * change, derivatives)
-            penalty = problem.lam * float((w + t * direction)[kept] @ direction[kept])
-            return float(derivatives @ change) / problem.n + penalty
-
-        return float(brentq(slope, 0.0, 1.0, xtol=1e-3, rtol=1e-2)) if slope(0.0) < 0 < slope(1.0) else 0.5
+        w, seen, z = self._here
+        problem, loss, d = self.problem, self.problem.loss, len(w) - self.problem.intercept
+        intercepts = (float(w[-1]), float(there[0][-1])) if problem.intercept else (0.0, 0.0)
+        change = there[2] - z - (intercepts[1] - intercepts[0])
+        t, b = 1.0, intercepts[0]
+        while t > _SHORTEST:
+            t *= 0.5
+            at, point = z - intercepts[0] + t * change, (w + t * direction)[:d]
+            b = best_intercept(loss, at, b) if problem.intercept else 0.0
+            losses = loss.weighted(loss.value(at + b, loss.y))
+            if float(losses.mean()) + 0.5 * problem.lam * float(point @ point) <= seen.value + _SUFFICIENT * t * slope:
+                break
+        return t
 
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
         if self._here is None:
@@ -120,8 +133,8 @@ class Newton(_FullPass):
 
     B is ``(1/|S|) Σ_{i ∈ S} φ_i'' A_i A_iᵀ + λI`` at some earlier point, with limited-memory BFGS updates since. Where
     it makes too little progress for its cost, it is made anew at the present point and from a sample four times as
-    large, up to all examples: then this is Newton's method itself. t is 1 where that decreases P enough, else the
-    minimiser on the way. The curvature of a loss with kinks is that of one side (semismooth Newton), the intercept is
+    large, up to all examples: then this is Newton's method itself. t is 1, halved until P falls enough.
+    The curvature of a loss with kinks is that of one side (semismooth Newton), the intercept is
     eliminated, `α_i` is ``−φ_i'(A_iᵀw)``. Memory: a d × d array. An iteration is one pass.
     """
 
@@ -155,12 +168,12 @@ class Newton(_FullPass):
             state.w[:] = rough[0]
         return state
 
-    def _new_base(self, margins: Floats) -> Base:
+    def _new_base(self, curvatures: Floats) -> Base:
         n = self.problem.n
         size = min(n, self._sample * _GROWTH**self._samples)
         chosen = np.random.default_rng(self._samples).choice(n, size, replace=False) if size < n else np.arange(n)
         self._samples += 1
-        return SampledHessian(self.problem, margins, np.sort(chosen))
+        return SampledHessian(self.problem, curvatures, np.sort(chosen))
 
     def _outgrown(self, fall: float, decrement: float) -> bool:
         if fall >= 1:
@@ -188,8 +201,8 @@ class LBFGS(_FullPass):
         origin="Liu, Nocedal 1989",
     )
 
-    def _new_base(self, margins: Floats) -> Base:
-        return Diagonal(self.problem, margins)
+    def _new_base(self, curvatures: Floats) -> Base:
+        return Diagonal(self.problem, curvatures)
 
 
 def sample_size(problem: Problem) -> int:
