@@ -25,7 +25,7 @@ def test_it_takes_dfsdca_where_that_is_cheapest_and_looks_seldom():
     result = df.solve(make_wide(1.0), method="auto", tol=1e-8)
     assert result.status == "converged"
     assert result.method == "auto: dfsdca"
-    assert "dfsdca was chosen; estimated costs" in result.message
+    assert "dfSDCA was chosen by estimated cost" in result.message
     assert len(result.history) <= 4
     each = df.solve(make_wide(1.0), method="auto", tol=1e-8, evaluate_every=1.0)
     assert len(each.history) == each.epochs + 1
@@ -48,7 +48,7 @@ def test_it_takes_newton_at_small_lambda(intercept):
     result = df.solve(problem, method="auto", tol=1e-10, max_epochs=500)
     assert result.status == "converged"
     assert result.method == "auto: newton"
-    assert "newton was chosen; estimated costs" in result.message
+    assert "Newton's method was chosen by estimated cost" in result.message
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -76,20 +76,20 @@ def test_a_callback_stops_either_part():
     assert stopped.status == "stopped"
 
 
-def test_where_newton_cannot_be_used_it_costs_infinity():
+def test_what_cannot_be_used_has_no_cost():
     X, y = make_data("squared", n=200, d=8)
     weight = np.where(np.arange(200) == 0, -0.01, 1.0)
-    assert estimate(df.Problem(X, df.losses.Squared(y, weight=weight), 1.0), 1e-6).newton_epochs == np.inf
-    assert estimate(make_wide(1.0), 1e-6).newton_epochs == np.inf
-    assert estimate(make_problem(1.0), 1e-6).newton_epochs < np.inf
+    assert list(estimate(df.Problem(X, df.losses.Squared(y, weight=weight), 1.0), 1e-6).epochs) == ["dfsdca"]
+    assert "newton" not in estimate(make_wide(1.0), 1e-6).epochs
+    assert "newton" in estimate(make_problem(1.0), 1e-6).epochs
 
 
-def test_threads_make_passes_cheaper():
+def test_threads_make_passes_and_rounds_cheaper():
     one, many = (estimate(make_wide(1e-6), 1e-6, n_threads=k) for k in (1, 16))
-    assert one.lbfgs_epochs == np.inf
-    assert many.lbfgs_epochs < np.inf
-    assert Costs(5.0, np.inf, 4.0).best == "lbfgs"
-    assert Costs(5.0, 4.0, np.inf).best == "newton"
+    assert "dfsdca-rounds" not in one.epochs
+    assert many.epochs["lbfgs"] < one.epochs["lbfgs"]
+    assert Costs({"dfsdca": 5.0, "lbfgs": 4.0}).best == "lbfgs"
+    assert Costs({"dfsdca": 3.0, "lbfgs": 4.0, "newton": 3.5}).cheapest_beside_dfsdca == "newton"
 
 
 def test_limits_are_shared():

@@ -104,14 +104,6 @@ static void bound_half_gram(nb::tuple rows_tuple, In<Size> indices, In<double> w
         rows);
 }
 
-static void bound_gram_diagonal(nb::tuple rows_tuple, In<double> weights, Out<double> out) {
-    const Rows rows = rows_from(rows_tuple);
-    require_size("weights", weights.size(), examples_of(rows));
-    require_size("out", out.size(), features_of(rows));
-    nb::gil_scoped_release release;
-    std::visit([&](const auto& r) { gram_diagonal(r, weights.data(), out.data()); }, rows);
-}
-
 void bind_passes(nb::module_& module) {
     module.def("loss_and_gradient", &bound_loss_and_gradient, nb::arg("rows"), nb::arg("loss"), nb::arg("w"),
                nb::arg("gradient").noconvert(), nb::arg("indices") = nb::none(), nb::arg("margins") = nb::none(),
@@ -125,7 +117,5 @@ void bind_passes(nb::module_& module) {
     module.def("combine_pair", &bound_combine_pair, nb::arg("rows"), nb::arg("first"), nb::arg("second"),
                nb::arg("sums").noconvert(), nb::arg("threads") = 1);
     module.def("half_gram", &bound_half_gram, nb::arg("rows"), nb::arg("indices"), nb::arg("weights"),
-               nb::arg("out").noconvert());
-    module.def("gram_diagonal", &bound_gram_diagonal, nb::arg("rows"), nb::arg("weights"),
                nb::arg("out").noconvert());
 }

@@ -1,6 +1,7 @@
 // A pass over all examples in blocks of about equal work. The blocks depend on the data alone, each gathers its sums in
 // memory of its own, and these are added up in order: the same bits for any number of threads.
 #pragma once
+#include <cmath>
 #include <vector>
 
 #include "pool.hpp"
@@ -19,6 +20,20 @@ struct Sum {
     double value() const { return total + lost; }
 };
 
+// The first row with at least this much work before it.
+template <class R>
+Size row_at(const R& rows, Size work) {
+    Size low = 0, high = rows.n;
+    while (low < high) {
+        const Size middle = low + (high - low) / 2;
+        if (rows.work_before(middle) < work)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 // Where each block begins. Blocks are many enough for many threads, and few enough that their sums, `features` numbers
 // each, stay small beside the data.
 template <class R>
@@ -28,17 +43,7 @@ std::vector<Size> blocks_of(const R& rows, Size features) {
     Size count = 1;
     while (2 * count <= most && 2 * count * share * features <= work) count *= 2;
     std::vector<Size> start{0};
-    for (Size b = 1; b < count; ++b) {
-        Size low = start.back(), high = rows.n;  // the first row with that much work before it
-        while (low < high) {
-            const Size middle = low + (high - low) / 2;
-            if (rows.work_before(middle) < work / count * b)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        start.push_back(low);
-    }
+    for (Size b = 1; b < count; ++b) start.push_back(row_at(rows, work / count * b));
     start.push_back(rows.n);
     return start;
 }

@@ -53,7 +53,7 @@ DUALFREE_INLINE void prefetch_ahead(const R& rows, const double* alpha, const Si
 
 // One example at a time. Returns the sum of delta_i^2, which falls with the duality gap and costs nothing to know.
 template <class R, class Loss, class Step>
-double dfsdca_serial(const R& rows, const Loss& loss, const Step& step, double inverse, const Size* indices, Size count,
+[[gnu::noinline]] double dfsdca_serial(const R& rows, const Loss& loss, const Step& step, double inverse, const Size* indices, Size count,
                      double* alpha, double* w) {
     double moved = 0;
     for (Size t = 0; t < count; ++t) {

@@ -24,13 +24,4 @@ void half_gram(const CsrRows<Values, Index>& rows, const Size* indices, Size cou
     }
 }
 
-// out[j] += sum of weight_k A_ij^2: the diagonal alone.
-template <class R>
-void gram_diagonal(const R& rows, const double* weights, double* out) {
-    for (Size i = 0; i < rows.n; ++i) {
-        if (weights[i] == 0) continue;
-        rows.for_each(i, [&](Size j, double x) { out[j] += weights[i] * x * x; });
-    }
-}
-
 }  // namespace dualfree

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dualfree.costs import Costs, estimate
+from dualfree.costs import TITLES, Costs, estimate
 from dualfree.problem import Problem
 from dualfree.result import History, Result, Row, Status
 
@@ -15,18 +15,19 @@ _LOOK_AFTER = 4.0  # epochs before a rate can be read off the history
 
 @dataclass
 class Switch:
-    """A callback that asks to stop when the epochs still to come would cost more than Newton's method.
+    """A callback that asks to stop dfSDCA when the epochs still to come would cost more than another method.
 
     Examples
     --------
-    >>> switch = Switch(newton_epochs=40.0, tol=1e-6, absolute_tol=0.0)
+    >>> switch = Switch("newton", 40.0, tol=1e-6, absolute_tol=0.0)
     >>> [switch(Row(float(k), k, 0.0, 1.0, 0.99**k, 1.0)) for k in (0, 3, 6)]
     [False, False, True]
     >>> print(switch.reason)
     dfSDCA would need about 1369 more epochs, Newton's method the time of 40
     """
 
-    newton_epochs: float
+    other: str
+    other_epochs: float
     tol: float
     absolute_tol: float
     reason: str = ""
@@ -44,21 +45,22 @@ class Switch:
             return False
         needed = math.log(max(row.gap, 1e-300) / goal) if goal > 0 else math.inf
         left = needed * passed / fallen if fallen > 0 else math.inf
-        if left <= self.newton_epochs:
+        if left <= self.other_epochs:
             return False
         more = f"about {left:.0f} more epochs" if math.isfinite(left) else "for ever"
-        self.reason = f"dfSDCA would need {more}, Newton's method the time of {self.newton_epochs:.2g}"
+        self.reason = f"dfSDCA would need {more}, {TITLES[self.other]} the time of {self.other_epochs:.2g}"
         return True
 
 
 def solve_automatically(
     solve_by: Callable[..., Result], problem: Problem, callback: Callable[[Row], Any] | None, options: dict[str, Any]
 ) -> Result:
-    """Run the method with the least estimated cost; from dfSDCA turn to Newton's method if `Switch` says so."""
+    """Run the method with the least estimated cost; from dfSDCA turn to another if `Switch` says so."""
     costs = estimate(problem, options["tol"], options["n_threads"])
-    chosen = options["sampling"] is not None or options["step"] is not None
-    if costs.best == "dfsdca" or chosen:
-        return _dfsdca_first(solve_by, problem, callback, options, costs)
+    wished = options["sampling"] is not None or options["step"] is not None  # by the user, and dfSDCA is what takes it
+    if wished or costs.best.startswith("dfsdca"):
+        name = "dfsdca" if wished else costs.best
+        return _dfsdca_first(solve_by, name, problem, callback, options, costs)
     options = {name: value for name, value in options.items() if name not in ("sampling", "step")}
     if options["evaluate_every"] is None:
         options["evaluate_every"] = 1.0  # an evaluation costs nothing here
@@ -68,33 +70,37 @@ def solve_automatically(
 
 def _dfsdca_first(
     solve_by: Callable[..., Result],
+    name: str,
     problem: Problem,
     callback: Callable[[Row], Any] | None,
     options: dict[str, Any],
     costs: Costs,
 ) -> Result:
     begun = time.perf_counter()
-    switch = Switch(costs.newton_epochs, options["tol"], options["absolute_tol"])
+    other = costs.cheapest_beside_dfsdca
+    switch = None
+    if other is not None:
+        switch = Switch(other, costs.epochs[other] / costs.epoch_of(name), options["tol"], options["absolute_tol"])
 
     def watch(row: Row) -> bool:
-        return (bool(callback(row)) if callback is not None else False) or switch(row)
+        return (bool(callback(row)) if callback is not None else False) or (switch is not None and switch(row))
 
-    first = solve_by("dfsdca", problem, watch, **options)
-    if not switch.reason:
-        return replace(first, method="auto: dfsdca", message=_with(first, costs.reason))
-    later = {name: options[name] for name in ("tol", "absolute_tol", "progress", "seed", "n_threads")}
+    first = solve_by(name, problem, watch, **options)
+    if other is None or switch is None or not switch.reason:
+        return replace(first, method=f"auto: {name}", message=_with(first, costs.reason))
+    later = {key: options[key] for key in ("tol", "absolute_tol", "progress", "seed", "n_threads")}
     limit = options["time_limit"]
     later["time_limit"] = None if limit is None else max(limit - (time.perf_counter() - begun), 1e-3)
     later |= {"max_epochs": max(options["max_epochs"] - first.epochs, 1.0), "evaluate_every": 1.0}
-    second = solve_by("newton", problem, callback, warm_start=first, begun=time.perf_counter(), **later)
-    return _joined(first, second, switch.reason)
+    second = solve_by(other, problem, callback, warm_start=first, begun=time.perf_counter(), **later)
+    return _joined(first, second, f"auto: {name}, then {other}", switch.reason)
 
 
 def _with(result: Result, reason: str) -> str:
     return f"{result.message} ({reason}.)" if result.status is not Status.DIVERGED else result.message
 
 
-def _joined(first: Result, second: Result, reason: str) -> Result:
+def _joined(first: Result, second: Result, method: str, reason: str) -> Result:
     """One result of two runs: the second's answer, the history and the costs of both."""
     later = [
         replace(
@@ -112,7 +118,7 @@ def _joined(first: Result, second: Result, reason: str) -> Result:
         alpha=better.alpha,
         certificate=better.certificate,
         history=History([*first.history.rows, *later]),
-        method="auto: dfsdca, then newton",
+        method=method,
         message=_with(second, reason),
         epochs=first.epochs + second.epochs,
         iterations=first.iterations + second.iterations,

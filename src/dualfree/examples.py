@@ -52,14 +52,14 @@ class Rows:
         if hasattr(X, "shape") and len(X.shape) != 2:
             raise ValueError(f"X has shape {X.shape}; it must have two dimensions, one row for each example.")
         if sparse.issparse(X):
-            self._arrays, stored = _native_csr(X)
+            self._arrays, self.stored = _native_csr(X)
         else:
-            self._arrays, stored = _native_dense(X), X.size
+            self._arrays, self.stored = _native_dense(X), X.size
         self._sorted = False
         self.n, self.d = (int(k) for k in X.shape)
         if self.n == 0 or self.d == 0:
             raise ValueError(f"X has shape {X.shape}: it needs at least one row and one column.")
-        fault, row, column, self._sorted, same = kernels.check_rows(self.native, stored)
+        fault, row, column, self._sorted, same = kernels.check_rows(self.native, self.stored)
         if fault:
             sentence = _FAULTS[fault].format(row=row, column=column, d=self.d, last=self.d - 1)
             raise ValueError(sentence + ".")
@@ -84,7 +84,17 @@ class Rows:
     @cached_property
     def norms(self) -> Floats:
         """Spectral norms ``‖A_i‖``, for rows the Euclidean ones."""
-        return np.sqrt(self.weighted_square_norms(None))
+        return np.sqrt(self.square_norms)
+
+    @cached_property
+    def square_norms(self) -> Floats:
+        """``‖A_i‖²``."""
+        return self.weighted_square_norms(None)
+
+    @cached_property
+    def mean_square_nonzeros(self) -> float:
+        """Mean of the squared number of stored entries: the products that a Hessian takes for each example."""
+        return float(np.mean(np.square(self.nonzeros, dtype=np.float64)))
 
     @cached_property
     def nonzeros(self) -> Indices:
@@ -147,12 +157,6 @@ class Rows:
             rows *= np.sqrt(weights[part])[:, None]
             gram += rows.T @ rows
         return gram
-
-    def gram_diagonal(self, weights: Floats) -> Floats:
-        """``Σ c_i A_ij²`` for each feature j."""
-        out = np.zeros(self.d)
-        kernels.gram_diagonal(self.native, weights, out)
-        return out
 
     def gram(self) -> Floats:
         """``A_iᵀA_j`` for all pairs: an n × n array, for small n."""

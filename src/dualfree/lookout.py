@@ -3,6 +3,8 @@
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dualfree.limits import Limits
 from dualfree.result import Row
 
@@ -10,7 +12,7 @@ if TYPE_CHECKING:
     from dualfree.methods.base import Method
 
 _FIRST_LOOK = 8.0  # epochs after which to look in any case; then at twice as many, and so on
-_FALL = 0.2  # by which the gap falls, at least, between the visits of an epoch and its end
+_RATIO = 0.35  # of the gap at the end of an epoch to that sum, for a condition number of one; it grows with its root
 
 
 class Lookout:
@@ -23,7 +25,9 @@ class Lookout:
 
     def __init__(self, method: "Method", limits: Limits) -> None:
         largest = float(method.problem.l.max())
-        self._ratio = _FALL / (2 * largest * method.problem.n) if largest > 0 else 0.0
+        problem = method.problem
+        condition = 1 + float(np.mean(problem.l * problem.examples.square_norms)) / (problem.lam * problem.n)
+        self._ratio = _RATIO * math.sqrt(condition) / (2 * largest * problem.n) if largest > 0 else 0.0
         self._limits, self._value, self._next = limits, math.inf, _FIRST_LOOK
 
     def due(self, epoch: float, moved: float) -> bool:

@@ -38,7 +38,9 @@ class Run:
         cheap = self.lookout is not None and not state.alpha.any()
         first = self._note(*(method.evaluate_zero(state) if cheap else self._point()))
         theorem = 2 if self.problem.loss.all_convex else 1
-        self.start_potential = initial_potential(self.problem, self.best[0], state.alpha, theorem, first)
+        self.start_potential = math.nan  # full-pass methods have no use for it
+        if not method.takes_all:
+            self.start_potential = initial_potential(self.problem, self.best[0], state.alpha, theorem, first)
         # An empty row is a visit too: it has a place in the index buffer.
         work = float(self.sampling.p @ self.problem.examples.nonzeros) + self.sampling.mean_size
         self.largest_piece = int(np.clip(_PIECE_NONZEROS / work, 1, _PIECE_ITERATIONS))

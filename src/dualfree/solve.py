@@ -16,6 +16,7 @@ from dualfree.problem import Problem
 from dualfree.progress import progress_bar
 from dualfree.result import Result
 from dualfree.samplings import BoundSampling, Nice, Sampling, by_name
+from dualfree.samplings.base import Draws
 from dualfree.steps import StepRule
 from dualfree.tuning import Tuning, tune
 
@@ -180,7 +181,14 @@ def _sampling_and_step(
         return bound, kind.step_rule(bound, None if isinstance(step, str) and step == "tuned" else step)
     if sampling is not None or step is not None:
         raise ValueError(f"method={name!r} visits all examples and finds its own steps; leave sampling and step out.")
-    return Nice(problem.n).bind(problem), StepRule(name, np.ones(1), False, 1.0, None)
+    return _every_example(problem), StepRule(name, np.ones(1), False, 1.0, None)
+
+
+def _every_example(problem: Problem) -> BoundSampling:
+    """All examples in each iteration: nothing to draw, and no v, which nobody asks for and which would cost a pass."""
+    nothing = np.empty(0, dtype=np.int64)
+    p, v = np.ones(problem.n), np.full(problem.n, np.nan)
+    return BoundSampling(Nice(problem.n), problem, p, v, lambda seed, first, count: Draws(nothing, np.zeros(count + 1, np.int64)))
 
 
 def _bound_sampling(sampling: Any, problem: Problem) -> BoundSampling:

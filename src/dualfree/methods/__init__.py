@@ -5,11 +5,13 @@ from dualfree.methods.averaged import SAG, SAGA
 from dualfree.methods.base import About, Method, State
 from dualfree.methods.dfsdca import DfSDCA
 from dualfree.methods.newton import LBFGS, Newton
+from dualfree.methods.rounds import DfSDCARounds
 from dualfree.methods.s2cd import S2CD
 from dualfree.methods.sgd import SGD
 
 METHODS: dict[str, type[Method]] = {
     "dfsdca": DfSDCA,
+    "dfsdca-rounds": DfSDCARounds,
     "newton": Newton,
     "lbfgs": LBFGS,
     "sgd": SGD,

@@ -1,4 +1,4 @@
-"""Models of the curvature of P for the full-pass methods: a sampled Hessian or its diagonal, and what the steps taught."""
+"""Models of the curvature of P for the full-pass methods: a sampled Hessian or one number, and what the steps taught."""
 
 from abc import ABC, abstractmethod
 
@@ -18,6 +18,9 @@ class Base(ABC):
     def solve(self, gradient: Floats) -> Floats:
         """``H⁻¹ g``."""
 
+    def learn(self, move: Floats, change: Floats) -> None:
+        """Take in that a move changed the gradient so; nothing by default."""
+
 
 class SampledHessian(Base):
     """``(1/|S|) Σ_{i ∈ S} φ_i'' A_i A_iᵀ + λI`` for a random set S, factorised."""
@@ -35,15 +38,17 @@ class SampledHessian(Base):
         return np.asarray(linalg.cho_solve(self._factor, gradient, check_finite=False))
 
 
-class Diagonal(Base):
-    """``(1/n) Σ φ_i'' A_ij² + λ`` for each feature j, for any number of features."""
+class Scaled(Base):
+    """A multiple of the identity: the bound ``mean of l_i‖A_i‖² + λ`` at first, then what the last move showed."""
 
-    def __init__(self, problem: Problem, curvatures: Floats) -> None:
-        diagonal = problem.examples.gram_diagonal(curvatures) / problem.n + problem.lam
-        self._diagonal = diagonal[:-1] if problem.intercept else diagonal
+    def __init__(self, problem: Problem) -> None:
+        self._curvature = float(np.mean(problem.l * problem.examples.square_norms)) + problem.lam
+
+    def learn(self, move: Floats, change: Floats) -> None:
+        self._curvature = float(change @ change) / float(move @ change)
 
     def solve(self, gradient: Floats) -> Floats:
-        return gradient / self._diagonal
+        return gradient / self._curvature
 
 
 class LimitedMemory:
@@ -58,6 +63,7 @@ class LimitedMemory:
         product = float(move @ change)
         if product > 1e-14 * float(np.linalg.norm(move) * np.linalg.norm(change)):
             self._pairs = [*self._pairs[1 - _PAIRS :], (move, change, product)]
+            self.base.learn(move, change)
 
     def solve(self, gradient: Floats) -> Floats:
         """``H⁻¹ g`` by the two-loop recursion."""

@@ -32,7 +32,8 @@ class DfSDCA(Method):
     )
 
     def start(self, alpha: Floats, intercept: float = 0.0) -> State:
-        return State(self.problem.primal(alpha), alpha, centre=intercept)
+        w = self.problem.primal(alpha) if alpha.any() else np.zeros(self.problem.d)
+        return State(w, alpha, centre=intercept)
 
     def advance(self, state: State, draws: Draws) -> None:
         problem, loss = self.problem, self.problem.loss

@@ -10,7 +10,7 @@ from dualfree.arrays import Floats
 from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.base import About, Method, State
-from dualfree.methods.curvature import Base, Diagonal, LimitedMemory, SampledHessian
+from dualfree.methods.curvature import Base, LimitedMemory, SampledHessian, Scaled
 from dualfree.problem import Evaluation, Problem
 from dualfree.samplings.base import BoundSampling, Draws
 from dualfree.steps import StepRule
@@ -51,7 +51,7 @@ class _FullPass(Method):
         return False
 
     def start(self, alpha: Floats, intercept: float = 0.0) -> State:
-        w = self.problem.primal(alpha)
+        w = self.problem.primal(alpha) if alpha.any() else np.zeros(self.problem.d)
         if self.problem.intercept:
             w[-1] = intercept
         return State(w, alpha)
@@ -185,7 +185,7 @@ class Newton(_FullPass):
 
 
 class LBFGS(_FullPass):
-    """``w ← w − t B⁻¹ ∇P(w)``, B from the last moves and the diagonal of the Hessian: L-BFGS for any number of features.
+    """``w ← w − t B⁻¹ ∇P(w)``, B from the last moves alone: L-BFGS, for any number of features.
 
     For one thread dfSDCA is the better choice nearly always; but an iteration is one pass, and passes scale with the
     threads. Memory: some 40 vectors of length d.
@@ -193,7 +193,7 @@ class LBFGS(_FullPass):
 
     name = "lbfgs"
     about = About(
-        title="L-BFGS from the Hessian's diagonal",
+        title="L-BFGS",
         needs="built-in convex losses; no sampling",
         memory="n + 40d",
         cost="O(z) for each row",
@@ -202,7 +202,7 @@ class LBFGS(_FullPass):
     )
 
     def _new_base(self, curvatures: Floats) -> Base:
-        return Diagonal(self.problem, curvatures)
+        return Scaled(self.problem)
 
 
 def sample_size(problem: Problem) -> int:
@@ -212,9 +212,8 @@ def sample_size(problem: Problem) -> int:
 
 def hessian_passes(problem: Problem, rows: int) -> float:
     """What a Hessian of so many examples costs, in passes over the data."""
-    visits = problem.examples.nonzeros.astype(np.float64) + problem.intercept
-    products = rows * float(np.mean(visits**2)) / 2 + problem.d**3 / 6
-    return products / (_PRODUCTS_A_NONZERO * max(1.0, float(visits.sum())))
+    products = rows * problem.examples.mean_square_nonzeros / 2 + problem.d**3 / 6
+    return products / (_PRODUCTS_A_NONZERO * max(1, problem.examples.stored))
 
 
 def _value_at_zero(problem: Problem) -> float:
@@ -227,7 +226,7 @@ def rough_start(problem: Problem) -> Floats:
     count = min(n // 5, _VISITS_A_FEATURE * problem.d)
     w, alpha = np.zeros(problem.d), np.zeros(n)
     order = np.random.default_rng(0).choice(n, count, replace=False)
-    squares = problem.examples.weighted_square_norms(None)
+    squares = problem.examples.square_norms
     mean_square = float(squares[order].mean()) if count else 0.0
     inverse = 1 / max(problem.lam * n, 4 * mean_square * float(problem.l.max()))
     kernels.dfsdca(problem.examples.native, problem.loss.native, True, squares * inverse, inverse, order, None, alpha, w)
