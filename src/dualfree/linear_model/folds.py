@@ -1,7 +1,7 @@
 """Folds of cross-validation: what is kept of each, how they run side by side, and their progress."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Event
@@ -45,15 +45,17 @@ def run_folds(work: Callable[[int], FoldPath], count: int, n_jobs: int | None, h
         with config_context(**config):
             return work(k)
 
+    futures: list[Future[FoldPath]] = []
     with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(configured, k) for k in range(count)]
         try:
+            for k in range(count):
+                futures.append(pool.submit(configured, k))
             wait(futures, return_when=FIRST_EXCEPTION)
         except KeyboardInterrupt:
             halt.set()
         if any(future.done() and future.exception() for future in futures):
             halt.set()
-        return [future.result() for future in futures]
+    return [future.result() for future in futures]
 
 
 @contextmanager
