@@ -105,3 +105,10 @@ def test_cross_validation_with_weights_is_cross_validation_of_copies():
 def test_one_alpha_is_enough():
     X, y = diabetes()
     assert RidgeCV(2.0, cv=3).fit(X, y).alpha_ == 2.0
+
+
+@pytest.mark.parametrize("solver", ["auto", "dfsdca"])
+def test_a_penalty_that_falls_far_at_once(solver):
+    X, y = load_breast_cancer(return_X_y=True)
+    path = ridge_path(scale(X), y, alphas=[1e6, 1.0], solver=solver, max_iter=20_000)
+    assert all(one.relative_gap <= 1e-6 for one in path.certificates)

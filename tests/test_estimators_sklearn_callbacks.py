@@ -37,12 +37,12 @@ class Recorder:
         self.events.append(("teardown", context.task_name))
 
     def on_fit_task_begin(self, estimator, context, *, X, y, metadata):
-        assert X is not None
+        assert context.task_name not in ("problem", "evaluation") or (X is not None and y is not None)
         self.events.append(("begin", context.task_name))
 
     def on_fit_task_end(self, estimator, context, *, X, y, metadata, fitted_estimator):
         self.events.append(("end", context.task_name))
-        if fitted_estimator is not None:
+        if hasattr(fitted_estimator, "score"):
             self.models.append((context.task_name, fitted_estimator, fitted_estimator.score(X, y, **(metadata or {}))))
         return self.stop(context)
 

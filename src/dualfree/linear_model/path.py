@@ -3,6 +3,7 @@
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from threading import Event
 from typing import Any, ClassVar, NamedTuple
 
@@ -15,6 +16,8 @@ from dualfree.linear_model.base import Fitted, LinearEstimator, Part
 from dualfree.linear_model.folds import FoldPath, progress_of, run_folds
 from dualfree.linear_model.tasks import Task, fit_task, weights_as_metadata
 from dualfree.result import Result, Status
+
+_MOST_GROWTH = 10.0  # of w from one λ to the next, before a step is made
 
 
 def strengths(name: str, values: Any) -> Floats:
@@ -35,12 +38,17 @@ def along(
     halt: Event,
 ) -> Iterator[list[Result]]:
     """Solve the parts for each λ in turn, from the largest, each from the α of the last; Ctrl-C ends it."""
-    results: list[Result] | None = None
+    results: list[Result] = []
+    previous = lams[0]
     for lam in lams:
         if halt.is_set():
             return
+        # w = (1/λn) Σ A_i α_i grows as λ falls, and a w that is far too large is a worse start than none.
+        kept = min(1.0, _MOST_GROWTH * lam / previous)
+        starts = [replace(result, alpha=result.alpha * kept) for result in results] or None
         with task.begin("penalty", len(parts)) as one:
-            results = estimator._solve(X, [part._replace(lam=lam) for part in parts], fitted, one, results, halt)
+            results = estimator._solve(X, [part._replace(lam=lam) for part in parts], fitted, one, starts, halt)
+        previous = lam
         if results[-1].status == Status.INTERRUPTED:
             halt.set()
         yield results
