@@ -68,11 +68,15 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, 
 
     def _weights(self, y: Any, weight: Floats | None) -> Floats | None:
         """Weights of examples times those of their classes; None where all of them are one."""
-        factors = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=weight)
+        where = np.searchsorted(self.classes_, y)
+        if isinstance(self.class_weight, str):  # "balanced": all classes weigh as much
+            counts = np.bincount(where, weight, len(self.classes_)).astype(np.float64)
+            factors = counts.sum() / (len(counts) * np.where(counts == 0, 1.0, counts))
+        else:
+            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
         if (factors == 1).all():
             return weight
-        factors = factors[np.searchsorted(self.classes_, y)]
-        return np.asarray(factors if weight is None else weight * factors, dtype=np.float64)
+        return np.asarray(factors[where] if weight is None else weight * factors[where], dtype=np.float64)
 
     def _parts(self, y: Any, weight: Floats | None) -> list[Part]:
         """The problems of a fit."""
