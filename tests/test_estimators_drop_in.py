@@ -24,6 +24,7 @@ THEIRS = [
     linear_model.LogisticRegressionCV,
     linear_model.RidgeCV,
 ]
+GONE = {"store_cv_values"}  # of RidgeCV, deprecated in scikit-learn 1.5 and removed in 1.7
 
 
 def data(kind):
@@ -40,6 +41,8 @@ def test_every_parameter_of_scikit_learn_is_taken_and_in_the_table(theirs):
     table = set(re.findall(r"`(\w+)", "".join(line for line in PAGE.splitlines() if line.startswith("| "))))
     mine = inspect.signature(same_class(theirs)).parameters
     for name, parameter in inspect.signature(theirs).parameters.items():
+        if name in GONE:
+            continue
         assert name in table, f"the migration table does not mention {name}"
         assert name in mine, f"{theirs.__name__} does not take {name}"
         if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
@@ -51,7 +54,7 @@ def test_scikit_learns_defaults_can_be_passed_on(theirs):
     X, y = data(theirs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
-        defaults = theirs().get_params()
+        defaults = {name: value for name, value in theirs().get_params().items() if name not in GONE}
     model = same_class(theirs)(**defaults).fit(X, y)
     assert model.certificate_.relative_gap <= defaults.get("tol", 1e-6)
 

@@ -94,7 +94,7 @@ def test_sparse_coefficients():
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 def test_ridge_classifier_with_several_labels(container, class_weight):
     X, Y = make_multilabel_classification(n_samples=200, n_classes=4, random_state=0)
-    settings = {"alpha": [1.0, 2.0, 3.0, 4.0], "class_weight": class_weight}
+    settings = {"alpha": np.array([1.0, 2.0, 3.0, 4.0]), "class_weight": class_weight}
     ours = RidgeClassifier(tol=1e-14, **settings).fit(X, container(Y))
     theirs = linear_model.RidgeClassifier(solver="svd", **settings).fit(X, Y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-6, atol=1e-9)

@@ -68,6 +68,8 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, 
 
     def _weights(self, y: Any, weight: Floats | None) -> Floats | None:
         """Weights of examples times those of their classes; None where all of them are one."""
+        if self.class_weight is None:
+            return weight
         where = np.searchsorted(self.classes_, y)
         if isinstance(self.class_weight, str):  # "balanced": all classes weigh as much
             counts = np.bincount(where, weight, len(self.classes_)).astype(np.float64)
@@ -97,7 +99,8 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, 
     def _hand_over(self, target: Any) -> Any:
         """`target`, a scikit-learn classifier, with this one's fitted attributes."""
         for name in ("coef_", "intercept_", "classes_", "n_features_in_", "feature_names_in_", "n_iter_"):
-            if hasattr(self, name):
+            # classes_ is a property of some versions of scikit-learn's RidgeClassifier, which knows them by itself.
+            if hasattr(self, name) and not isinstance(getattr(type(target), name, None), property):
                 setattr(target, name, getattr(self, name))
         return target
 

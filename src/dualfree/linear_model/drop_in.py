@@ -30,7 +30,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "positive": ["boolean"],
     "use_legacy_attributes": ["boolean", StrOptions({"warn"})],
     "gcv_mode": [StrOptions({"auto", "svd", "eigen"}), None],
-    "store_cv_results": ["boolean"],
+    "store_cv_results": ["boolean", None],
     "alpha_per_target": ["boolean"],
 }
 
