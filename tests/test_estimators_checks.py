@@ -14,6 +14,7 @@ from dualfree.linear_model import (
     LogisticRegressionCV,
     Ridge,
     RidgeClassifier,
+    RidgeCV,
 )
 
 TIGHT = {"tol": 1e-17, "max_iter": 1000}
@@ -27,6 +28,7 @@ ESTIMATORS = [
     RidgeClassifier(**TIGHT),
     HuberRegressor(alpha=1.0, **TIGHT),
     LogisticRegressionCV(Cs=[0.1, 1.0], cv=2, **TIGHT),
+    RidgeCV(alphas=[0.1, 1.0], cv=2, **TIGHT),
 ]
 
 

@@ -1,4 +1,4 @@
-"""scikit-learn's tools take these estimators as their own, and `to_sklearn` gives back scikit-learn's."""
+"""Fitted estimators travel: pickles, copies, and `to_sklearn`, which gives back scikit-learn's."""
 
 import io
 import pickle
@@ -6,15 +6,10 @@ import pickle
 import joblib
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn import linear_model, svm
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
-from sklearn.ensemble import VotingClassifier, VotingRegressor
-from sklearn.feature_selection import RFE, SelectFromModel
-from sklearn.inspection import permutation_importance
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_multilabel_classification
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -26,10 +21,11 @@ from dualfree.linear_model import (
     LogisticRegressionCV,
     Ridge,
     RidgeClassifier,
+    RidgeCV,
 )
 
 CLASSIFIERS = [LogisticRegression(), LinearSVC(), RidgeClassifier(), LogisticRegressionCV(Cs=[0.1, 1.0], cv=3)]
-REGRESSORS = [Ridge(), HuberRegressor()]
+REGRESSORS = [Ridge(), HuberRegressor(), RidgeCV(cv=3)]
 
 
 def data(estimator, classes=2):
@@ -77,37 +73,6 @@ def test_to_sklearn_gives_the_class_of_the_same_name():
     assert isinstance(LogisticRegression().fit(*data(None, 3)).to_sklearn(), OneVsRestClassifier)
 
 
-def test_pipelines_and_searches():
-    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    pipeline = make_pipeline(StandardScaler(), LogisticRegression()).set_output(transform="pandas")
-    search = GridSearchCV(pipeline, {"logisticregression__C": [0.01, 0.1, 1.0]}, cv=3).fit(X, y)
-    assert search.best_score_ > 0.95
-    assert search.best_estimator_[-1].feature_names_in_.tolist() == X.columns.tolist()
-    assert cross_val_score(pipeline, X, y, cv=3).min() > 0.9
-    assert cross_val_predict(pipeline, X, y, cv=3, method="predict_proba").shape == (len(y), 2)
-    found = permutation_importance(pipeline.fit(X, y), X, y, n_repeats=2, random_state=0)
-    assert found.importances.shape == (X.shape[1], 2)
-
-
-def test_calibration_voting_and_selection():
-    X, y = load_breast_cancer(return_X_y=True)
-    X = StandardScaler().fit_transform(X)
-    for method in ("sigmoid", "isotonic"):
-        assert CalibratedClassifierCV(LinearSVC(C=0.1), method=method, cv=3).fit(X, y).score(X, y) > 0.95
-    members = [("a", LogisticRegression()), ("b", LogisticRegression(C=0.01))]
-    assert VotingClassifier(members, voting="soft").fit(X, y).score(X, y) > 0.95
-    chosen = SelectFromModel(LinearSVC(C=0.1), max_features=5, threshold=-np.inf).fit_transform(X, y)
-    assert chosen.shape == (len(y), 5)
-    assert RFE(RidgeClassifier(), n_features_to_select=4).fit(X, y).support_.sum() == 4
-
-
-def test_regressors_together():
-    X, y = load_diabetes(return_X_y=True, as_frame=True)
-    voting = VotingRegressor([("ridge", Ridge(0.1)), ("huber", HuberRegressor(alpha=0.01))])
-    columns = make_column_transformer((StandardScaler(), ["age", "bmi", "bp"]))
-    assert make_pipeline(columns, voting).fit(X, y).score(X, y) > 0.3
-
-
 def test_weights_reach_the_estimator_in_a_pipeline():
     X, y = load_breast_cancer(return_X_y=True)
     weight = np.random.default_rng(0).integers(1, 3, size=len(y))
@@ -123,3 +88,28 @@ def test_sparse_coefficients():
     before = model.predict(X)
     np.testing.assert_array_equal(model.sparsify().predict(X), before)
     np.testing.assert_array_equal(model.densify().predict(X), before)
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_ridge_classifier_with_several_labels(container, class_weight):
+    X, Y = make_multilabel_classification(n_samples=200, n_classes=4, random_state=0)
+    settings = {"alpha": np.array([1.0, 2.0, 3.0, 4.0]), "class_weight": class_weight}
+    ours = RidgeClassifier(tol=1e-14, **settings).fit(X, container(Y))
+    theirs = linear_model.RidgeClassifier(solver="svd", **settings).fit(X, Y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-6)
+    for model in (ours, ours.to_sklearn(), pickle.loads(pickle.dumps(ours))):
+        np.testing.assert_array_equal(model.predict(X), theirs.predict(X))
+    assert ours.score(X, Y) == theirs.score(X, Y)
+    assert ours.predict(X).dtype == theirs.predict(X).dtype
+    assert ours.classes_.tolist() == theirs.classes_.tolist()
+    assert len(ours.certificate_) == 4
+
+
+def test_targets_that_are_neither_classes_nor_labels():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="1d array"):
+        RidgeClassifier().fit(X, np.column_stack([y, y]))
+    with pytest.raises(ValueError, match="alpha has 3 entries and y has 2 labels"):
+        RidgeClassifier([1.0, 2.0, 3.0]).fit(X, np.column_stack([y > 0, y > 1]).astype(int))

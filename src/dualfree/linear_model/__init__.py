@@ -11,9 +11,10 @@ True
 from dualfree.linear_model.callbacks import EarlyStopping
 from dualfree.linear_model.huber import HuberRegressor
 from dualfree.linear_model.logistic import LogisticRegression
-from dualfree.linear_model.path import LogisticRegressionCV
+from dualfree.linear_model.logistic_cv import LogisticRegressionCV
 from dualfree.linear_model.ridge import Ridge
 from dualfree.linear_model.ridge_classifier import RidgeClassifier
+from dualfree.linear_model.ridge_cv import RidgeCV, RidgePath, ridge_path
 from dualfree.linear_model.svc import LinearSVC
 
 __all__ = [
@@ -23,5 +24,8 @@ __all__ = [
     "LogisticRegression",
     "LogisticRegressionCV",
     "Ridge",
+    "RidgeCV",
     "RidgeClassifier",
+    "RidgePath",
+    "ridge_path",
 ]

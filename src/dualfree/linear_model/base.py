@@ -1,29 +1,34 @@
 """What all estimators share: their parameters, how they solve, and what a fit leaves behind."""
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
+from threading import Event
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from dualfree.arrays import Floats
 from dualfree.linear_model.callbacks import Fit, WatchedProblem, joined
 from dualfree.linear_model.data import require_convex_average, require_penalised
+from dualfree.linear_model.drop_in import constraints, method_of
+from dualfree.linear_model.tasks import CallbackSupportMixin, Task
 from dualfree.losses.base import Loss
-from dualfree.result import Result, Status
+from dualfree.result import Result, Row, Status
 from dualfree.samplings import Sampling
 from dualfree.solve import solve
 
 _EVALUATION_NONZEROS = 200_000  # work below which an evaluation costs more than the epochs before it
 
+_MAX_EPOCHS = 1000  # what max_iter=None means
+
 POSITIVE = Interval(Real, 0, None, closed="neither")
+
+Fitted = Callable[[Sequence[Floats]], dict[str, Any]]  # from the w of each problem to attributes such as coef_
 
 
 class Part(NamedTuple):
@@ -34,52 +39,71 @@ class Part(NamedTuple):
     encode: Callable[[Any], Floats]
 
 
-class LinearEstimator(BaseEstimator):
+class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     """Base of the estimators: a fit is one or several problems, each solved to `tol`."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "tol": [POSITIVE],
         "fit_intercept": ["boolean"],
         "random_state": ["random_state"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
         "warm_start": ["boolean"],
         "verbose": ["verbose"],
         "sampling": [str, Sampling, None],
         "step": [str, Interval(Real, 0, 1, closed="right"), None],
         "callbacks": [list, tuple, None],
-        "solver": [StrOptions({"auto", "dfsdca", "newton"})],
+        **constraints("solver"),
     }
 
     _shows_epochs = True  # whether `verbose` means a bar of epochs for each problem
 
-    def _solve(self, X: Any, parts: Sequence[Part], starts: Sequence[Result | None] | None = None) -> list[Result]:
-        """Solve all parts in turn. After Ctrl-C the rest stay where they start, so that a usable model remains."""
+    def _solve(
+        self,
+        X: Any,
+        parts: Sequence[Part],
+        fitted: Fitted,
+        task: Task,
+        starts: Sequence[Result | None] | None = None,
+        halt: Event | None = None,
+    ) -> list[Result]:
+        """Solve all parts in turn. After Ctrl-C the rest stay where they start, so that a usable model remains.
+
+        `fitted` is for callbacks that look at the model under way; `halt` is Ctrl-C for a thread that cannot hear it.
+        """
         starts = self._warm_starts(X.shape[0], len(parts)) if starts is None else starts
+        points = [np.zeros(X.shape[1] + self.fit_intercept) if start is None else start.w for start in starts]
         results: list[Result] = []
-        for part, start in zip(parts, starts, strict=True):
+        for k, (part, start) in enumerate(zip(parts, starts, strict=True)):
             stop = bool(results) and results[-1].status == Status.INTERRUPTED
-            result = self._solve_part(X, part, start, stop)
+            with task.begin("problem") as problem:
+                watchers: list[Any] = problem.evaluations(_with_others(fitted, points, k))
+                watchers += [] if halt is None else [_interrupt_on(halt)]
+                result = self._solve_part(X, part, start, watchers, stop)
+            points[k] = result.w
             results.append(_interrupted(result) if stop else result)
         return results
 
-    def _solve_part(self, X: Any, part: Part, start: Result | None, stop: bool = False) -> Result:
+    def _solve_part(
+        self, X: Any, part: Part, start: Result | None, watchers: Sequence[Any] = (), stop: bool = False
+    ) -> Result:
         require_penalised(part.loss, self.fit_intercept)
         problem = WatchedProblem(X, part.loss, part.lam, intercept=self.fit_intercept)
         require_convex_average(problem)
         fit = Fit(problem, part.encode, is_classifier(self), self.fit_intercept)
-        callback = (lambda row: True) if stop else joined(self.callbacks, fit)
+        method = method_of(self.solver)
         work = float(problem.examples.nonzeros.sum()) + problem.n
-        every = max(1.0, math.floor(_EVALUATION_NONZEROS / work))
+        watched = self.callbacks or getattr(self, "_skl_callbacks", None)
+        seldom = max(1.0, math.floor(_EVALUATION_NONZEROS / work))
         return solve(
             problem,
-            method=self.solver,
+            method=method,
             sampling=self.sampling,
             step=self.step,
             tol=self.tol,
-            max_epochs=self.max_iter,
-            evaluate_every=1.0 if self.callbacks or self.solver == "newton" else every,
+            max_epochs=self.max_iter or _MAX_EPOCHS,
+            evaluate_every=1.0 if watched or method == "newton" else seldom,
             warm_start=start,
-            callback=callback,
+            callback=(lambda row: True) if stop else joined([*(self.callbacks or ()), *watchers], fit),
             progress=self._shows_epochs and bool(self.verbose),
             seed=self._seed(),
         )
@@ -97,8 +121,10 @@ class LinearEstimator(BaseEstimator):
             return list(results)
         return [None] * parts
 
-    def _keep(self, results: list[Result], single: bool) -> None:
+    def _keep(self, results: list[Result], fitted: Fitted, single: bool) -> None:
         """The attributes of every fitted estimator; `_results` only where the next fit starts from it."""
+        for name, value in fitted([result.w for result in results]).items():
+            setattr(self, name, value)
         self.certificate_ = results[0].certificate if single else [result.certificate for result in results]
         self.history_ = results[0].history if single else [result.history for result in results]
         # The evaluation of the start is a pass over the data too, so a fit that needs no step counts as one epoch.
@@ -106,33 +132,25 @@ class LinearEstimator(BaseEstimator):
         if self.warm_start:
             self._results = results
 
-    def _conclude(self, results: list[Result]) -> None:
-        """Say how it ended: a warning where `tol` was not reached, and KeyboardInterrupt after Ctrl-C."""
-        if any(result.status == Status.INTERRUPTED for result in results):
-            raise KeyboardInterrupt
-        worst = max(results, key=lambda result: (_unfinished(result), result.certificate.relative_gap))
-        if _unfinished(worst):
-            warnings.warn(self._advice(worst), ConvergenceWarning, stacklevel=3)
 
-    def _advice(self, result: Result) -> str:
-        name, gap = type(self).__name__, result.certificate.relative_gap
-        if result.status == Status.DIVERGED:
-            return f"{name} diverged after {result.epochs:.0f} epochs; take a smaller step, such as step='theorem-2'."
-        return (
-            f"{name} reached a certified relative gap of {gap:.2g} in {result.epochs:.0f} epochs, but tol={self.tol:g} "
-            "was asked: raise max_iter, scale the features to comparable sizes, regularise more, or raise tol."
-        )
-
-
-def split_intercept(results: list[Result], d: int, dtype: Any) -> tuple[Any, Any]:
-    """Coefficients, one row for each result, and intercepts (zero where there is none), in the type of X."""
-    W = np.array([result.w for result in results])
+def split_intercept(points: Sequence[Floats], d: int, dtype: Any) -> tuple[Any, Any]:
+    """Coefficients, one row for each w, and intercepts (zero where there is none), in the type of X."""
+    W = np.array(points)
     intercept = W[:, d] if W.shape[1] > d else np.zeros(len(W))
     return W[:, :d].astype(dtype), intercept.astype(dtype)
 
 
-def _unfinished(result: Result) -> bool:
-    return result.status not in (Status.CONVERGED, Status.STOPPED)
+def _with_others(fitted: Fitted, points: Sequence[Floats], k: int) -> Callable[[Floats], dict[str, Any]]:
+    """The attributes for a w of problem k, with the other problems where they are."""
+    return lambda w: fitted([*points[:k], w, *points[k + 1 :]])
+
+
+def _interrupt_on(halt: Event) -> Callable[[Row], None]:
+    def look(row: Row) -> None:
+        if halt.is_set():
+            raise KeyboardInterrupt
+
+    return look
 
 
 def _interrupted(result: Result) -> Result:

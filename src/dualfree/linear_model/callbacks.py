@@ -39,9 +39,14 @@ class Fit:
         self.encode, self.classifier = encode, classifier
         self._problem, self._fit_intercept = problem, fit_intercept
 
+    @property
+    def point(self) -> Floats:
+        """w, with the intercept last if there is one, of the row that the callback was called with."""
+        return self._problem.seen
+
     def margins(self, X: Any) -> Floats:
-        """``Xw + b`` at the point of the row that the callback was called with."""
-        w = self._problem.seen
+        """``Xw + b`` at that point."""
+        w = self.point
         product = X @ w[: X.shape[1]]
         return np.asarray(product + w[-1] if self._fit_intercept else product)
 

@@ -1,6 +1,7 @@
 """Linear classifiers: two classes are one problem, more are one against the rest for each class."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -10,9 +11,11 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from dualfree.arrays import Floats
 from dualfree.linear_model.base import LinearEstimator, Part, split_intercept
+from dualfree.linear_model.conclusion import conclude
 from dualfree.linear_model.data import classes_of, example_weights, require_every_class, training_data
+from dualfree.linear_model.drop_in import check_parameters
+from dualfree.linear_model.tasks import fit_task, with_callbacks
 from dualfree.losses.base import Loss
-from dualfree.result import Result
 
 
 class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, ABC):
@@ -22,10 +25,11 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, 
     def _loss(self, target: Floats, weight: Floats | None) -> Loss:
         """The loss of one problem."""
 
-    def _lam(self, n: int) -> float:
-        """λ for n examples."""
-        raise TypeError(f"{type(self).__name__} chooses among several λ and has no single one.")
+    @abstractmethod
+    def _lams(self, n: int, count: int) -> Floats:
+        """λ of each of `count` problems with n examples."""
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
@@ -44,39 +48,59 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, 
         self
             Also after Ctrl-C, which leaves the best model up to then and raises KeyboardInterrupt.
         """
-        self._validate_params()
+        check_parameters(self)
+        X, y = self._training_data(X, y)
+        own = example_weights(sample_weight, X)
+        parts = self._parts(y, self._weights(y, own))
+        fitted = partial(self._fitted, dtype=X.dtype)
+        task = fit_task(self, X, y, own, len(parts))
+        results = self._solve(X, parts, fitted, task)
+        self._keep(results, fitted, single=len(results) == 1)
+        task.end({})
+        conclude(self, results)
+        return self
+
+    def _training_data(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """X and y as the solver and the encoders take them; sets `classes_`."""
         X, y = training_data(self, X, y)
         self.classes_ = classes_of(y)
-        weight = self._weights(y, example_weights(sample_weight, X))
-        results = self._solve(X, self._parts(y, weight, self._lam(len(y))))
-        self._set(results, X.dtype)
-        self._conclude(results)
-        return self
+        return X, y
 
     def _weights(self, y: Any, weight: Floats | None) -> Floats | None:
         """Weights of examples times those of their classes; None where all of them are one."""
-        factors = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=weight)
+        if self.class_weight is None:
+            return weight
+        where = np.searchsorted(self.classes_, y)
+        if isinstance(self.class_weight, str):  # "balanced": all classes weigh as much
+            counts = np.bincount(where, weight, len(self.classes_)).astype(np.float64)
+            factors = counts.sum() / (len(counts) * np.where(counts == 0, 1.0, counts))
+        else:
+            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
         if (factors == 1).all():
             return weight
-        factors = factors[np.searchsorted(self.classes_, y)]
-        return np.asarray(factors if weight is None else weight * factors, dtype=np.float64)
+        return np.asarray(factors[where] if weight is None else weight * factors[where], dtype=np.float64)
 
-    def _parts(self, y: Any, weight: Floats | None, lam: float) -> list[Part]:
+    def _parts(self, y: Any, weight: Floats | None) -> list[Part]:
+        """The problems of a fit."""
+        encoders = self._encoders(y, weight)
+        lams = self._lams(len(y), len(encoders))
+        return [Part(self._loss(encode(y), weight), lam, encode) for encode, lam in zip(encoders, lams, strict=True)]
+
+    def _encoders(self, y: Any, weight: Floats | None) -> list[Callable[[Any], Floats]]:
         """One problem for two classes, else one for each class against the rest."""
         require_every_class(self.classes_, y, weight)
         positives = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        encoders = (partial(_one_against_rest, label) for label in positives)
-        return [Part(self._loss(encode(y), weight), lam, encode) for encode in encoders]
+        return [partial(_one_against_rest, label) for label in positives]
 
-    def _set(self, results: list[Result], dtype: Any) -> None:
-        self.coef_, intercepts = split_intercept(results, self.n_features_in_, dtype)
-        self.intercept_: Any = intercepts if self.fit_intercept else 0.0
-        self._keep(results, single=len(results) == 1)
+    def _fitted(self, points: Sequence[Floats], dtype: Any) -> dict[str, Any]:
+        coefficients, intercepts = split_intercept(points, self.n_features_in_, dtype)
+        return {"coef_": coefficients, "intercept_": intercepts if self.fit_intercept else 0.0}
 
     def _hand_over(self, target: Any) -> Any:
         """`target`, a scikit-learn classifier, with this one's fitted attributes."""
         for name in ("coef_", "intercept_", "classes_", "n_features_in_", "feature_names_in_", "n_iter_"):
-            if hasattr(self, name):
+            # classes_ is a property of some versions of scikit-learn's RidgeClassifier, which knows them by itself.
+            if hasattr(self, name) and not isinstance(getattr(type(target), name, None), property):
                 setattr(target, name, getattr(self, name))
         return target
 

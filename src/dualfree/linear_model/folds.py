@@ -1,16 +1,17 @@
-"""What cross-validation keeps of a fold, its grid of C, and its progress."""
+"""Folds of cross-validation: what is kept of each, how they run side by side, and their progress."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import replace
-from numbers import Integral
-from typing import Any
+from threading import Event
 
 import numpy as np
+from joblib import effective_n_jobs
 from rich.console import Console
 from rich.progress import Progress
+from sklearn import config_context, get_config
 
-from dualfree.arrays import Floats
 from dualfree.linear_model.base import split_intercept
 from dualfree.result import Result
 
@@ -24,30 +25,45 @@ class FoldPath:
         self.results: list[Result] = []
 
     def add(self, k: int, results: list[Result], score: float) -> None:
-        """Note what came out for the k-th C."""
-        coefficients, intercepts = split_intercept(results, self.coefficients.shape[2] - 1, np.float64)
+        """Note what came out for the k-th penalty."""
+        points = [result.w for result in results]
+        coefficients, intercepts = split_intercept(points, self.coefficients.shape[2] - 1, np.float64)
         self.coefficients[k] = np.column_stack([coefficients, intercepts])
         self.scores[k] = score
         # Of the runs only their ends are needed later; their α would add up to folds × grid × n numbers.
         self.results += [replace(result, alpha=result.alpha[:0].copy()) for result in results]
 
 
-def grid_of(Cs: Any) -> Floats:
-    """The values of C in increasing order, from themselves or from their number."""
-    if isinstance(Cs, Integral):
-        return np.logspace(-4, 4, int(Cs))
-    grid: Floats = np.sort(np.asarray(Cs, dtype=np.float64).ravel())
-    if not (len(grid) and np.isfinite(grid).all() and grid[0] > 0):
-        raise ValueError(f"Cs is {Cs!r:.60}; it must hold finite numbers above 0, or be their number.")
-    return grid
+def run_folds(work: Callable[[int], FoldPath], count: int, n_jobs: int | None, halt: Event) -> list[FoldPath]:
+    """The path of each fold, `n_jobs` at a time in threads. Ctrl-C sets `halt`, on which each fold ends by itself."""
+    workers = min(effective_n_jobs(n_jobs), count)
+    if workers == 1:
+        return [work(k) for k in range(count)]
+    config = get_config()  # a thread begins with scikit-learn's defaults
+
+    def configured(k: int) -> FoldPath:
+        with config_context(**config):
+            return work(k)
+
+    futures: list[Future[FoldPath]] = []
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            for k in range(count):
+                futures.append(pool.submit(configured, k))
+            wait(futures, return_when=FIRST_EXCEPTION)
+        except KeyboardInterrupt:
+            halt.set()
+        if any(future.done() and future.exception() for future in futures):
+            halt.set()
+    return [future.result() for future in futures]
 
 
 @contextmanager
-def progress_of(wanted: bool, steps: int) -> Iterator[Callable[[], None]]:
+def progress_of(wanted: bool, title: str, steps: int) -> Iterator[Callable[[], None]]:
     """A bar with one step for each fit; silent where it is not wanted."""
     if not wanted:
         yield lambda: None
         return
     with Progress(console=Console(stderr=True)) as bar:
-        task = bar.add_task("folds × Cs", total=steps)
+        task = bar.add_task(title, total=steps)
         yield lambda: bar.advance(task)

@@ -1,5 +1,6 @@
 """Huber regression with its scale estimated along."""
 
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -8,11 +9,13 @@ from sklearn import linear_model
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from dualfree.linear_model.base import POSITIVE, split_intercept
+from dualfree.linear_model.base import POSITIVE
+from dualfree.linear_model.conclusion import conclude
 from dualfree.linear_model.data import example_weights, training_data
+from dualfree.linear_model.drop_in import check_parameters
 from dualfree.linear_model.ridge import LinearRegressor
 from dualfree.linear_model.scale import ScaleProfile
-from dualfree.result import Result
+from dualfree.linear_model.tasks import fit_task, with_callbacks
 
 
 class HuberRegressor(LinearRegressor):
@@ -71,7 +74,7 @@ class HuberRegressor(LinearRegressor):
         self,
         *,
         epsilon: float = 1.35,
-        max_iter: int = 1000,
+        max_iter: int | None = 1000,
         alpha: float = 0.0001,
         warm_start: bool = False,
         fit_intercept: bool = True,
@@ -96,6 +99,7 @@ class HuberRegressor(LinearRegressor):
         self.step = step
         self.callbacks = callbacks
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
@@ -113,29 +117,28 @@ class HuberRegressor(LinearRegressor):
         self
             Also after Ctrl-C, which leaves the best model up to then and raises KeyboardInterrupt.
         """
-        self._validate_params()
+        check_parameters(self)
         X, y = training_data(self, X, y, y_numeric=True)
         weight = example_weights(sample_weight, X)
         if weight is not None and (weight < 0).any():
             raise ValueError("sample_weight has negative entries; the scale of HuberRegressor needs them at least 0.")
-        profile = ScaleProfile(self, X, y.astype(np.float64), weight)
+        fitted = partial(self._fitted, dtype=X.dtype, single=True)
+        task = fit_task(self, X, y, weight, None)
+        profile = ScaleProfile(self, X, y.astype(np.float64), weight, fitted, task)
+        interrupted = False
         try:
             profile.minimise()
         except KeyboardInterrupt:
+            interrupted = True
             if profile.result is None:
                 raise
         assert profile.result is not None
-        self._set(profile, profile.result, X.dtype)
-        self._conclude([profile.result])
-        return self
-
-    def _set(self, profile: ScaleProfile, result: Result, dtype: Any) -> None:
-        coefficients, intercepts = split_intercept([result], self.n_features_in_, dtype)
-        self.coef_, self.scale_ = coefficients[0], profile.sigma
-        self.intercept_ = intercepts[0] if self.fit_intercept else 0.0
+        self._keep([profile.result], fitted, single=True)
+        self.scale_, self.n_iter_ = profile.sigma, max(1, round(profile.epochs))
         self.outliers_ = np.abs(profile.residuals()) > self.epsilon * profile.sigma
-        self._keep([result], single=True)
-        self.n_iter_ = max(1, round(profile.epochs))
+        task.end({})
+        conclude(self, [profile.result], interrupted)
+        return self
 
     def to_sklearn(self) -> Any:
         """The equivalent fitted scikit-learn HuberRegressor."""

@@ -1,5 +1,6 @@
 """Logistic regression."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from dualfree.arrays import Floats
 from dualfree.linear_model.base import POSITIVE
 from dualfree.linear_model.classifier import LinearClassifier
+from dualfree.linear_model.drop_in import constraints
 from dualfree.losses import Logistic
 from dualfree.losses.base import Loss
-from dualfree.result import Result
 
 
 class LogisticClassifier(LinearClassifier):
@@ -34,10 +35,9 @@ class LogisticClassifier(LinearClassifier):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
-    def _set(self, results: list[Result], dtype: Any) -> None:
-        super()._set(results, dtype)
-        if not self.fit_intercept:
-            self.intercept_ = np.zeros(len(results), dtype=dtype)
+    def _fitted(self, points: Sequence[Floats], dtype: Any) -> dict[str, Any]:
+        fitted = super()._fitted(points, dtype)
+        return fitted if self.fit_intercept else fitted | {"intercept_": np.zeros(len(points), dtype=dtype)}
 
     def _fitted_sklearn(self, C: Any) -> Any:
         settings = {"C": C, "fit_intercept": self.fit_intercept, "class_weight": self.class_weight}
@@ -81,13 +81,18 @@ class LogisticRegression(LogisticClassifier):
         Start from the last fit, if it had as many examples.
     verbose : int
         1 shows a bar with the objective and the gap.
-    solver : {"auto", "dfsdca", "newton"}
+    solver : {"auto", "dfsdca", "newton"}, or the name of one of scikit-learn's
         The method, as in `dualfree.solve`. "auto" begins with dfSDCA and goes over to Newton's method where that
-        will end sooner: few features, and a penalty too weak for stochastic steps.
+        will end sooner: few features, and a penalty too weak for stochastic steps. scikit-learn's names, such as
+        "lbfgs", mean "auto": the minimum is the same.
     sampling, step : optional
         Of dfSDCA, as in `dualfree.solve`.
     callbacks : list of callables, optional
-        Each is called with each row of the history; a true answer ends the fit. See `EarlyStopping`.
+        Each is called with each row of the history; a true answer ends the fit. See `EarlyStopping`. scikit-learn's
+        own callbacks go to ``set_callbacks``, where scikit-learn has them.
+    penalty, l1_ratio, dual, intercept_scaling, multi_class, n_jobs
+        scikit-learn's, for programs that pass them. What leaves the minimiser as it is, is accepted and has no effect;
+        what would change it, such as an L1 penalty, is refused.
 
     Attributes
     ----------
@@ -120,40 +125,53 @@ class LogisticRegression(LogisticClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LogisticClassifier._parameter_constraints,
         "C": [POSITIVE],
+        **constraints("penalty", "l1_ratio", "dual", "intercept_scaling", "multi_class", "n_jobs"),
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
     def __init__(
         self,
+        penalty: str = "l2",
         *,
         C: float = 1.0,
+        l1_ratio: float | None = 0.0,
+        dual: bool = False,
         tol: float = 1e-6,
         fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
         class_weight: Any = None,
         random_state: Any = None,
-        max_iter: int = 1000,
+        max_iter: int | None = 1000,
         warm_start: bool = False,
         verbose: int = 0,
+        multi_class: str = "ovr",
+        n_jobs: int | None = None,
         solver: str = "auto",
         sampling: Any = None,
         step: Any = None,
         callbacks: Any = None,
     ) -> None:
+        self.penalty = penalty
         self.C = C
+        self.l1_ratio = l1_ratio
+        self.dual = dual
         self.tol = tol
         self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight
         self.random_state = random_state
         self.max_iter = max_iter
         self.warm_start = warm_start
         self.verbose = verbose
+        self.multi_class = multi_class
+        self.n_jobs = n_jobs
         self.solver = solver
         self.sampling = sampling
         self.step = step
         self.callbacks = callbacks
 
-    def _lam(self, n: int) -> float:
-        return 1 / (self.C * n)
+    def _lams(self, n: int, count: int) -> Floats:
+        return np.full(count, 1 / (self.C * n))
 
     def to_sklearn(self) -> Any:
         """The equivalent fitted scikit-learn object; for more than two classes a OneVsRestClassifier."""

@@ -1,5 +1,6 @@
 """Ridge regression, for one target or several."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -12,9 +13,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dualfree.arrays import Floats
 from dualfree.linear_model.base import POSITIVE, LinearEstimator, Part, split_intercept
+from dualfree.linear_model.conclusion import conclude
 from dualfree.linear_model.data import example_weights, training_data
+from dualfree.linear_model.drop_in import check_parameters, constraints
+from dualfree.linear_model.tasks import fit_task, with_callbacks
 from dualfree.losses import Squared
-from dualfree.result import Result
 
 
 class LinearRegressor(RegressorMixin, LinearEstimator):
@@ -26,6 +29,12 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         X = validate_data(self, X, accept_sparse="csr", reset=False)
         predicted: NDArray[Any] = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
         return predicted
+
+    def _fitted(self, points: Sequence[Floats], dtype: Any, single: bool) -> dict[str, Any]:
+        coefficients, intercepts = split_intercept(points, self.n_features_in_, dtype)
+        if single:
+            coefficients, intercepts = coefficients[0], intercepts[0]
+        return {"coef_": coefficients, "intercept_": intercepts if self.fit_intercept else 0.0}
 
     def _hand_over(self, target: Any) -> Any:
         """`target`, a scikit-learn regressor, with this one's fitted attributes."""
@@ -54,6 +63,8 @@ class Ridge(MultiOutputMixin, LinearRegressor):
         the smallest possible.
     fit_intercept, random_state, max_iter, warm_start, verbose, solver, sampling, step, callbacks
         As in `LogisticRegression`.
+    copy_X, positive
+        scikit-learn's: X is never changed, whatever `copy_X` says, and ``positive=True`` is refused.
 
     Attributes
     ----------
@@ -79,6 +90,7 @@ class Ridge(MultiOutputMixin, LinearRegressor):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LinearRegressor._parameter_constraints,
         "alpha": [POSITIVE, "array-like"],
+        **constraints("copy_X", "positive"),
     }
 
     def __init__(
@@ -86,9 +98,11 @@ class Ridge(MultiOutputMixin, LinearRegressor):
         alpha: Any = 1.0,
         *,
         fit_intercept: bool = True,
+        copy_X: bool = True,
         tol: float = 1e-6,
+        positive: bool = False,
         random_state: Any = None,
-        max_iter: int = 1000,
+        max_iter: int | None = 1000,
         warm_start: bool = False,
         verbose: int = 0,
         solver: str = "auto",
@@ -98,7 +112,9 @@ class Ridge(MultiOutputMixin, LinearRegressor):
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
         self.tol = tol
+        self.positive = positive
         self.random_state = random_state
         self.max_iter = max_iter
         self.warm_start = warm_start
@@ -108,6 +124,7 @@ class Ridge(MultiOutputMixin, LinearRegressor):
         self.step = step
         self.callbacks = callbacks
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
@@ -126,37 +143,38 @@ class Ridge(MultiOutputMixin, LinearRegressor):
         self
             Also after Ctrl-C, which leaves the best model up to then and raises KeyboardInterrupt.
         """
-        self._validate_params()
+        check_parameters(self)
         X, y = training_data(self, X, y, multi_output=True, y_numeric=True)
         weight = example_weights(sample_weight, X)
-        columns = y.reshape(len(y), -1)
-        alphas = self._alphas(columns.shape[1])
-        parts = [
-            Part(Squared(columns[:, k], weight), alpha / len(y), partial(column, k)) for k, alpha in enumerate(alphas)
-        ]
-        results = self._solve(X, parts)
-        self._set(results, X.dtype, single=y.ndim == 1)
-        self._conclude(results)
+        parts = squared_parts(y, weight, penalties(self.alpha, y.size // len(y), "targets"))
+        fitted = partial(self._fitted, dtype=X.dtype, single=y.ndim == 1)
+        task = fit_task(self, X, y, weight, len(parts))
+        results = self._solve(X, parts, fitted, task)
+        self._keep(results, fitted, single=y.ndim == 1)
+        task.end({})
+        conclude(self, results)
         return self
-
-    def _alphas(self, targets: int) -> Floats:
-        alphas = np.asarray(self.alpha, dtype=np.float64).ravel()
-        if len(alphas) not in (1, targets):
-            raise ValueError(f"alpha has {len(alphas)} entries and y has {targets} targets; they must be equal.")
-        if not (np.isfinite(alphas) & (alphas > 0)).all():
-            raise ValueError(f"alpha is {self.alpha!r}; every alpha must be a finite number above 0.")
-        return np.broadcast_to(alphas, (targets,))
-
-    def _set(self, results: list[Result], dtype: Any, single: bool) -> None:
-        coefficients, intercepts = split_intercept(results, self.n_features_in_, dtype)
-        self.coef_ = coefficients[0] if single else coefficients
-        self.intercept_ = (intercepts[0] if single else intercepts) if self.fit_intercept else 0.0
-        self._keep(results, single)
 
     def to_sklearn(self) -> Any:
         """The equivalent fitted scikit-learn Ridge."""
         check_is_fitted(self)
         return self._hand_over(linear_model.Ridge(self.alpha, fit_intercept=self.fit_intercept))
+
+
+def squared_parts(y: Any, weight: Floats | None, alphas: Floats) -> list[Part]:
+    """One problem for each target, with its alpha."""
+    columns = y.reshape(len(y), -1)
+    return [Part(Squared(columns[:, k], weight), alpha / len(y), partial(column, k)) for k, alpha in enumerate(alphas)]
+
+
+def penalties(alpha: Any, count: int, of: str) -> Floats:
+    """`alpha` for each of the problems: one for all, or as many as there are."""
+    alphas = np.asarray(alpha, dtype=np.float64).ravel()
+    if len(alphas) not in (1, count):
+        raise ValueError(f"alpha has {len(alphas)} entries and y has {count} {of}; they must be equal.")
+    if not (np.isfinite(alphas) & (alphas > 0)).all():
+        raise ValueError(f"alpha is {alpha!r}; every alpha must be a finite number above 0.")
+    return np.broadcast_to(alphas, (count,))
 
 
 def column(k: int, y: Any) -> Floats:

@@ -8,8 +8,9 @@ import numpy as np
 from scipy.optimize import brentq
 
 from dualfree.arrays import Floats
-from dualfree.linear_model.base import Part
+from dualfree.linear_model.base import Fitted, Part
 from dualfree.linear_model.ridge import column
+from dualfree.linear_model.tasks import Task
 from dualfree.losses import Huber
 from dualfree.result import Result, Status
 
@@ -19,8 +20,8 @@ _SMALLEST_SCALE = 1e-6  # of the spread of y: a fit without residuals would send
 class ScaleProfile:
     """The minimum over (w, b) as a function of the scale σ: its derivative, and the point behind it."""
 
-    def __init__(self, estimator: Any, X: Any, y: Floats, weight: Floats | None) -> None:
-        self.estimator, self.X, self.y, self.weight = estimator, X, y, weight
+    def __init__(self, estimator: Any, X: Any, y: Floats, weight: Floats | None, fitted: Fitted, task: Task) -> None:
+        self.estimator, self.X, self.y, self.weight, self.fitted, self.task = estimator, X, y, weight, fitted, task
         self.s = np.ones(len(y)) if weight is None else weight
         mean = self.s @ y / self.s.sum()
         self.spread = float(np.sqrt(self.s @ (y - mean) ** 2 / self.s.sum())) or float(np.abs(y).max()) or 1.0
@@ -52,7 +53,9 @@ class ScaleProfile:
         if start is not None:
             # w = (1/λn) Σ A_i α_i with λ proportional to σ: scaled like this, w and the clipped residuals stay.
             start = replace(start, alpha=start.alpha * (sigma / self.sigma))
-        self._start = self.result = estimator._solve_part(self.X, part, start)
+        with self.task.begin("scale") as task:
+            watchers = task.evaluations(lambda w: self.fitted([w]) | {"scale_": sigma})
+            self._start = self.result = estimator._solve_part(self.X, part, start, watchers)
         self.sigma = sigma
         self.epochs += self.result.epochs
         if self.result.status == Status.INTERRUPTED:

@@ -1,14 +1,16 @@
 """Linear support vector classification with smooth hinge losses."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
+import numpy as np
 from sklearn import svm
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from dualfree.arrays import Floats
-from dualfree.linear_model.base import POSITIVE
+from dualfree.linear_model.base import POSITIVE, Fitted
 from dualfree.linear_model.classifier import LinearClassifier
+from dualfree.linear_model.drop_in import constraints
 from dualfree.losses import SmoothedHinge, SquaredHinge
 from dualfree.losses.base import Loss
 from dualfree.result import Result
@@ -32,6 +34,8 @@ class LinearSVC(LinearClassifier):
         the smallest possible.
     fit_intercept, class_weight, random_state, max_iter, warm_start, verbose, solver, sampling, step, callbacks
         As in `LogisticRegression`.
+    penalty, dual, multi_class, intercept_scaling
+        scikit-learn's, accepted where they leave the minimiser as it is; see `LogisticRegression`.
 
     Attributes
     ----------
@@ -61,20 +65,25 @@ class LinearSVC(LinearClassifier):
         "loss": [StrOptions({"squared_hinge", "smoothed_hinge"})],
         "gamma": [POSITIVE],
         "C": [POSITIVE],
+        **constraints("penalty", "dual", "multi_class", "intercept_scaling"),
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
     def __init__(
         self,
-        *,
+        penalty: str = "l2",
         loss: str = "squared_hinge",
+        *,
+        dual: bool | str = "auto",
         gamma: float = 1.0,
         C: float = 1.0,
         tol: float = 1e-6,
+        multi_class: str = "ovr",
         fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
         class_weight: Any = None,
         random_state: Any = None,
-        max_iter: int = 1000,
+        max_iter: int | None = 1000,
         warm_start: bool = False,
         verbose: int = 0,
         solver: str = "auto",
@@ -82,11 +91,15 @@ class LinearSVC(LinearClassifier):
         step: Any = None,
         callbacks: Any = None,
     ) -> None:
+        self.penalty = penalty
         self.loss = loss
+        self.dual = dual
         self.gamma = gamma
         self.C = C
         self.tol = tol
+        self.multi_class = multi_class
         self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight
         self.random_state = random_state
         self.max_iter = max_iter
@@ -97,24 +110,16 @@ class LinearSVC(LinearClassifier):
         self.step = step
         self.callbacks = callbacks
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        if self.loss == "hinge":
-            raise ValueError(
-                "loss is 'hinge', whose kink no smooth method can certify; loss='smoothed_hinge' with a small gamma "
-                "comes as close as you like, and loss='squared_hinge' is scikit-learn's default."
-            )
-        return super().fit(X, y, sample_weight)
-
     def _loss(self, target: Floats, weight: Floats | None) -> Loss:
         if self.loss == "squared_hinge":
             return SquaredHinge(target, weight)
         return SmoothedHinge(target, self.gamma, weight)
 
-    def _lam(self, n: int) -> float:
-        return 1 / (self.C * n)
+    def _lams(self, n: int, count: int) -> Floats:
+        return np.full(count, 1 / (self.C * n))
 
-    def _set(self, results: list[Result], dtype: Any) -> None:
-        super()._set(results, dtype)
+    def _keep(self, results: list[Result], fitted: Fitted, single: bool) -> None:
+        super()._keep(results, fitted, single)
         self.n_iter_ = int(self.n_iter_.max())
 
     def to_sklearn(self) -> Any:
