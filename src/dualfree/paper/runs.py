@@ -1,0 +1,164 @@
+"""Runs that are watched: suboptimality against epochs, seconds and the paper's proxy for time; and tuning by a grid."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from dualfree.arrays import Floats
+from dualfree.paper.data import raise_if_interrupted
+from dualfree.paper.report import Watch
+from dualfree.problem import Problem
+from dualfree.result import Row
+from dualfree.samplings import BoundSampling
+from dualfree.solve import solve
+
+FLOOR = 1e-10  # suboptimality at which a run ends: well above what rounding leaves of P(w) − P*
+MOST_TRIALS = 24
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One run: its step and where it stood at each evaluation."""
+
+    name: str
+    step: float
+    epoch: list[float]
+    iteration: list[float]
+    seconds: list[float]
+    suboptimality: list[float]
+
+    def raw(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def run(
+    problem: Problem,
+    best: float,
+    name: str,
+    *,
+    epochs: float,
+    floor: float = FLOOR,
+    every: float = 1.0,
+    seed: int = 0,
+    watch: Watch | None = None,
+    **choice: Any,
+) -> Curve:
+    """One run of `solve` until ``P(w) − best ≤ floor`` or so many epochs; `choice` is its method, sampling, step."""
+
+    def look(row: Row) -> bool:
+        if watch is not None:
+            watch(min(1.0, row.epoch / epochs), name)
+        return row.value - best <= floor
+
+    result = solve(
+        problem, tol=0.0, max_epochs=epochs, evaluate_every=every, callback=look, seed=seed, **choice
+    )
+    raise_if_interrupted(result)
+    history = result.history
+    with np.errstate(invalid="ignore"):
+        above = np.maximum(history.value - best, 1e-16)
+    return Curve(
+        name,
+        result.theta,
+        history.epoch.tolist(),
+        history.iteration.tolist(),
+        history.seconds.tolist(),
+        np.where(np.isfinite(above), above, np.inf).tolist(),
+    )
+
+
+def reached(across: Sequence[float], suboptimality: Sequence[float], target: float) -> float:
+    """Where a curve falls to `target`, between two evaluations by a straight line in log suboptimality; inf if never.
+
+    Examples
+    --------
+    >>> reached([0, 1, 2], [1.0, 1e-2, 1e-4], 1e-3)
+    1.5
+    >>> reached([0, 1], [1.0, 0.5], 1e-3)
+    inf
+    """
+    for k, value in enumerate(suboptimality):
+        if value <= target:
+            if k == 0:
+                return float(across[0])
+            high, low = math.log(suboptimality[k - 1]), math.log(value)
+            share = (high - math.log(target)) / (high - low)
+            return float(across[k - 1] + share * (across[k] - across[k - 1]))
+    return math.inf
+
+
+def linear_fit(across: Sequence[float], suboptimality: Sequence[float]) -> tuple[float, float]:
+    """Rate r and R² of ``log suboptimality ≈ a − r · across``, without the start, which no asymptotic rate covers.
+
+    Examples
+    --------
+    >>> rate, fit = linear_fit([0, 1, 2, 3], [3.0, 1.0, 0.1, 0.01])
+    >>> round(rate, 3), round(fit, 6)
+    (2.303, 1.0)
+    """
+    x, y = np.asarray(across[1:], dtype=np.float64), np.log(np.asarray(suboptimality[1:], dtype=np.float64))
+    slope, level = np.polyfit(x, y, 1)
+    left = y - (slope * x + level)
+    return -float(slope), 1 - float(left @ left) / float(((y - y.mean()) ** 2).sum())
+
+
+def tune(
+    trial: Callable[[float], Curve], start: float, target: float, largest: float = math.inf, factor: float = 2.0
+) -> tuple[Curve, list[dict[str, float]]]:
+    """The best step of a geometric grid, which grows on either side until its best point is not at its edge.
+
+    A step is better if it reaches `target` in fewer epochs or, where none does, ends lower.
+
+    Returns
+    -------
+    The best run, and for each step tried, in order, the epochs to the target and the suboptimality at the end.
+    """
+    start = min(start, largest)
+    curves = {start: trial(start)}
+    while len(curves) < MOST_TRIALS:
+        best = min(curves, key=lambda step: _score(curves[step], target))
+        wanted = [step for step in (min(best * factor, largest), best / factor) if step not in curves]
+        if not wanted:
+            break
+        curves[wanted[0]] = trial(wanted[0])
+    best = min(curves, key=lambda step: _score(curves[step], target))
+    trials = [
+        {
+            "step": step,
+            "epochs": reached(curves[step].epoch, curves[step].suboptimality, target),
+            "end": curves[step].suboptimality[-1],
+        }
+        for step in sorted(curves)
+    ]
+    return curves[best], trials
+
+
+def _score(curve: Curve, target: float) -> tuple[float, float]:
+    return reached(curve.epoch, curve.suboptimality, target), curve.suboptimality[-1]
+
+
+def proxy_times(bound: BoundSampling, iterations: Sequence[float], seed: int = 0) -> Floats:
+    """The paper's proxy for time after so many iterations.
+
+    ``Σ_t max_i nnz(A_i)`` over the examples drawn at t or, where the sampling draws chunks, ``Σ_t max_i nnz(G_(i))``:
+    the nonzeros of the core that ends last.
+    """
+    total = np.cumsum([0.0, *work_of_cores(bound, int(iterations[-1]), seed).max(axis=1)])
+    return np.asarray(total[np.asarray(iterations, dtype=np.int64)])
+
+
+def work_of_cores(bound: BoundSampling, count: int, seed: int = 0) -> Floats:
+    """Nonzeros of each core in each of so many iterations, for a sampling of τ examples or τ chunks: (count, τ)."""
+    pieces = [np.empty((0, 1))]
+    for first in range(0, count, 20_000):
+        some = min(20_000, count - first)
+        draws = bound.draw(first, some, seed)
+        nonzeros = bound.problem.examples.nonzeros[draws.indices].astype(np.float64)
+        if draws.part_start is not None:
+            nonzeros = np.add.reduceat(nonzeros, draws.part_start[:-1])
+        pieces.append(nonzeros.reshape(some, -1))
+    return np.concatenate(pieces[1:]) if len(pieces) > 1 else pieces[0]
