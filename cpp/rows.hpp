@@ -56,6 +56,20 @@ struct CsrRows {
         return constant != 0 ? sum + offset + constant * w[d - 1] : sum;
     }
 
+    // The products with both of a row of pairs, two sums of each side by side; without the offset of an intercept.
+    Pair dot(Size i, const Pair* w) const {
+        const Size last = start[i + 1];
+        Pair even{0, 0}, odd{0, 0};
+        Size k = start[i];
+        for (; k + 2 <= last; k += 2) {
+            even.add(w[columns[k]], double(values[k]));
+            odd.add(w[columns[k + 1]], double(values[k + 1]));
+        }
+        if (k < last) even.add(w[columns[k]], double(values[k]));
+        if (constant != 0) odd.add(w[d - 1], constant);
+        return {even.first + odd.first, even.second + odd.second};
+    }
+
     // w += scale * row i
     void add_to(Size i, double scale, double* w) const {
         const Size last = start[i + 1];
@@ -108,6 +122,18 @@ struct DenseRows {
             for (Size j = 0; j < width; ++j) sum += double(row[j * column_stride]) * w[j];
         }
         return constant != 0 ? sum + offset + constant * w[width] : sum;
+    }
+
+    Pair dot(Size i, const Pair* w) const {
+        const Value* row = values + i * row_stride;
+        double first = 0, second = 0;
+#pragma omp simd reduction(+ : first, second)
+        for (Size j = 0; j < width; ++j) {
+            first += double(row[j * column_stride]) * w[j].first;
+            second += double(row[j * column_stride]) * w[j].second;
+        }
+        return constant != 0 ? Pair{first + constant * w[width].first, second + constant * w[width].second}
+                             : Pair{first, second};
     }
 
     void add_to(Size i, double scale, double* w) const {

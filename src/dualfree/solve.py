@@ -16,8 +16,8 @@ from dualfree.methods.base import Method, State
 from dualfree.problem import Evaluation, Problem
 from dualfree.progress import progress_bar
 from dualfree.result import Certificate, History, Result, Row, Status, certificate
-from dualfree.samplings import BoundSampling, Nice, Sampling, Shuffled, by_name
-from dualfree.steps import StepRule, default_step, step_rule
+from dualfree.samplings import BoundSampling, Nice, Sampling, by_name
+from dualfree.steps import StepRule
 from dualfree.tuning import Tuning, tune
 
 Callback = Callable[[Row], Any]
@@ -63,15 +63,17 @@ def solve(
     ----------
     problem : Problem
         Examples, losses and λ.
-    method : {"dfsdca", "newton", "auto"}
-        dfSDCA; Newton's method, for few features (up to 5,000) and a λ too small for stochastic steps; or dfSDCA
-        until its own progress says that Newton's method would end sooner.
+    method : str
+        ``"dfsdca"``; ``"newton"``, for few features (up to 5,000) and a λ too small for stochastic steps; ``"auto"``, dfSDCA
+        until its own progress says that Newton's method would end sooner; or ``"sgd"``, ``"sag"``, ``"saga"``, ``"svrg"``,
+        ``"s2gd"`` or ``"ms2gd"``, the primal methods that the paper names (``dualfree methods`` lists what each needs).
     sampling : Sampling, BoundSampling or str, optional
-        `Shuffled` by default (`Uniform` where some φ_i is not convex). A string is read by
-        `dualfree.samplings.by_name`, such as ``"nice:8"``.
+        `Shuffled` by default (`Uniform` where some φ_i is not convex, and for the primal methods). A string is read
+        by `dualfree.samplings.by_name`, such as ``"nice:8"``.
     step : str or float, optional
         ``"implicit"`` (the default for convex losses), ``"per-example"``, ``"theorem-2"``, ``"theorem-1"`` (the default
-        otherwise), ``"tuned"``, or a number θ in (0, min p_i].
+        otherwise), ``"tuned"``, or a number θ in (0, min p_i]. For the primal methods ``"theory"`` (the default),
+        ``"tuned"``, or a number, their step size.
     tol, absolute_tol : float
         Stop when ``certificate.gap ≤ max(tol · |P(w)|, absolute_tol)``: relative and absolute.
     max_epochs : float
@@ -131,12 +133,13 @@ def solve(
     bound, rule = _sampling_and_step(METHODS[method], method, sampling, step, problem)
     tuned = isinstance(step, str) and step == "tuned"
     start = METHODS[method](problem, bound, rule).start(*_start(warm_start, problem))
+    start.seed = seed
     if not np.isfinite(start.w).all():
         raise ValueError("warm_start is so large that its w = (1/λn) Σ A_i α_i overflows; start from a smaller α.")
     tuning: Tuning | None = None
     if tuned:
         tuning = tune(METHODS[method], problem, bound, start, seed, begun + limits.time_limit)
-        rule = step_rule(tuning.theta, bound)
+        rule = METHODS[method].step_rule(bound, tuning.theta)
     run = _Run(METHODS[method](problem, bound, rule), start, limits, seed, begun)
     with progress_bar(progress, repr(bound.sampling), limits.max_epochs) as show:
         status = run.until_done(callback, show)
@@ -147,17 +150,14 @@ def _sampling_and_step(
     kind: type[Method], name: str, sampling: Any, step: Any, problem: Problem
 ) -> tuple[BoundSampling, StepRule]:
     if not kind.takes_all:
-        bound = _bound_sampling(sampling, problem)
-        wanted = default_step(problem) if step is None or (isinstance(step, str) and step == "tuned") else step
-        return bound, step_rule(wanted, bound)
+        bound = _bound_sampling(kind.default_sampling(problem) if sampling is None else sampling, problem)
+        return bound, kind.step_rule(bound, None if isinstance(step, str) and step == "tuned" else step)
     if sampling is not None or step is not None:
         raise ValueError(f"method={name!r} visits all examples and finds its own steps; leave sampling and step out.")
     return Nice(problem.n).bind(problem), StepRule(name, np.ones(1), False, 1.0, None)
 
 
 def _bound_sampling(sampling: Any, problem: Problem) -> BoundSampling:
-    if sampling is None:
-        sampling = Shuffled() if problem.loss.all_convex else "uniform"
     if isinstance(sampling, str):
         sampling = by_name(sampling)
     if isinstance(sampling, Sampling):

@@ -5,7 +5,7 @@ import numpy as np
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.intercept import best_intercept
-from dualfree.methods.base import Method, State
+from dualfree.methods.base import About, Method, State
 from dualfree.problem import Evaluation
 from dualfree.samplings.base import Draws
 from dualfree.steps import implicit_alpha
@@ -20,6 +20,15 @@ class DfSDCA(Method):
     ``g_i = φ_i'(A_iᵀw) + α_i``, ``α_i ← α_i − (θ/p_i) g_i``, ``w ← w − Σ θ/(nλp_i) A_i g_i``; or the implicit step
     in place of θ/p_i. It keeps ``w = (1/λn) Σ A_i α_i``. Memory: α and w alone.
     """
+
+    about = About(
+        title="dual-free SDCA, any sampling",
+        needs="smooth losses whose average is convex; any sampling",
+        memory="n",
+        cost="O(z) for each example of the set",
+        rate="(1 − θ)ᵏ, θ = minᵢ pᵢnλ/(lᵢvᵢ + nλ) for convex losses",
+        origin="Csiba, Richtárik 2015; Shalev-Shwartz 2015",
+    )
 
     def start(self, alpha: Floats, intercept: float = 0.0) -> State:
         return State(self.problem.primal(alpha), alpha, centre=intercept)
