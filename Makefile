@@ -20,7 +20,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks
 
 reproduce: $(READY)
-	$(BIN)/python -m dualfree.paper
+	$(BIN)/dualfree reproduce
 
 clean:
 	rm -rf .venv build

@@ -3,9 +3,9 @@
 import csv
 
 import pytest
+from dualfree.paper.__main__ import main
 
 from dualfree.paper import theorems
-from dualfree.paper.__main__ import main
 
 
 def test_everything_is_written_and_every_promise_kept(tmp_path, capsys):

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -82,10 +83,11 @@ def _seconds(name: str) -> Callable[[list[Raw]], float]:
 def _competitive(found: list[Raw]) -> Checked:
     named = curves.named(found[0])
     epochs = {
-        name: runs.reached(curve["epoch"], curve["suboptimality"], figure2_left.TARGET)
-        for name, curve in named.items()
+        name: runs.reached(curve["epoch"], curve["suboptimality"], figure2_left.TARGET) for name, curve in named.items()
     }
-    text = f"epochs to {figure2_left.TARGET:g}: " + ", ".join(f"{name} {_number(value)}" for name, value in epochs.items())
+    text = f"epochs to {figure2_left.TARGET:g}: " + ", ".join(
+        f"{name} {_number(value)}" for name, value in epochs.items()
+    )
     best = min(value for name, value in epochs.items() if name != "dfSDCA")
     return text, epochs["dfSDCA"] <= 1.5 * best
 
@@ -113,7 +115,7 @@ def _slower_with_smaller_lambda(found: list[Raw]) -> Checked:
     ]
     pairs = zip(figure2_middle.MULTIPLES, epochs, strict=True)
     text = f"epochs to {figure2_middle.TARGET:g}: " + ", ".join(f"{name}: {_number(value)}" for name, value in pairs)
-    return text, all(a < b for a, b in zip(epochs[:-1], epochs[1:], strict=True))
+    return text, all(a < b for a, b in pairwise(epochs))
 
 
 def _linear(found: list[Raw]) -> Checked:
@@ -212,7 +214,9 @@ def _number(value: float) -> str:
 CLAIMS: tuple[Claim, ...] = (
     Claim("The datasets have the n, d and density of Table 1.", "Table 1", "table-1", _table),
     *(
-        Claim(f"Waiting time is smaller with chunks on {name}.", "Section 4, Figure 1", f"figure-1-{name}", _waiting(name))
+        Claim(
+            f"Waiting time is smaller with chunks on {name}.", "Section 4, Figure 1", f"figure-1-{name}", _waiting(name)
+        )
         for name in figure1.DATA
     ),
     Claim(
@@ -221,7 +225,12 @@ CLAIMS: tuple[Claim, ...] = (
         "figure-2-left",
         _competitive,
     ),
-    Claim("SGD falls behind where high accuracy is asked.", "Introduction, Figure 2 left", "figure-2-left", _variance_reduced),
+    Claim(
+        "SGD falls behind where high accuracy is asked.",
+        "Introduction, Figure 2 left",
+        "figure-2-left",
+        _variance_reduced,
+    ),
     Claim("In seconds the order is S2GD, SDCA, SGD, SAG.", "Experiment 1", "figure-2-left", _order_of_times),
     Claim("A smaller λ is slower.", "Theorem 2, Figure 2 middle", "figure-2-middle", _slower_with_smaller_lambda),
     Claim("Every serial sampling converges linearly.", "Experiment 1, Figure 2 right", "figure-2-right", _linear),
@@ -245,6 +254,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("E⁽ᵗ⁾ stays under e^{−θt}E⁽⁰⁾ in expectation, for any sampling.", "Theorem 2", "theorem-2-", _promise),
     Claim("D⁽ᵗ⁾ stays under e^{−θt}D⁽⁰⁾ with non-convex losses.", "Theorem 1", "theorem-1-", _promise),
     Claim("The same on real data with half of the losses concave.", "Theorem 1", "nonconvex-", _promise),
-    Claim("No chunk of Algorithm 2, corrected, exceeds m = max nnz(A_i).", "Section 4", "erratum-1-", _limit("corrected")),
+    Claim(
+        "No chunk of Algorithm 2, corrected, exceeds m = max nnz(A_i).", "Section 4", "erratum-1-", _limit("corrected")
+    ),
     Claim("No chunk of Algorithm 2, as printed, exceeds m (erratum 1).", "Section 4", "erratum-1-", _limit("printed")),
 )

@@ -34,8 +34,8 @@ def figure(sources: Mapping[str, Source], scale: Scale) -> Figure:
     return Figure(
         "erratum-1",
         "Beyond the paper: the effect of erratum 1",
-        "Nonzeros of the chunks of Algorithm 2: as printed, where the test adds a number of examples to a number of nonzeros, and corrected. The line is "
-        "m = max nnz(A_i), which no chunk was to exceed.",
+        "Nonzeros of the chunks of Algorithm 2: as printed, where the test adds a number of examples to a number of "
+        "nonzeros, and corrected. The line is m = max nnz(A_i), which no chunk was to exceed.",
         experiments,
         tuple(Panel(name, f"erratum-1-{name}", _draw) for name in DATA),
         3,
@@ -60,7 +60,7 @@ def _measure(source: Source, draws: int, watch: Watch) -> Raw:
     problem = source.problem()
     nnz = problem.examples.nonzeros
     limit = int(nnz.max())
-    kinds = {}
+    kinds: dict[str, dict[str, Any]] = {}
     for k, kind in enumerate(KINDS):
         watch(k / 2, kind)
         sizes = chunks(nnz, literal=kind == "printed")
@@ -75,9 +75,9 @@ def _measure(source: Source, draws: int, watch: Watch) -> Raw:
     most = max(kind["largest"] for kind in kinds.values())
     steps = np.arange(np.ceil(np.log(1 / limit) / np.log(_RATIO)) - 1, np.log(most / limit) / np.log(_RATIO) + 1)
     edges = (limit + 0.5) * _RATIO**steps  # one of them at the limit
-    for kind in kinds.values():
-        totals = np.clip(kind.pop("totals"), edges[0], None)
-        kind["share"] = (np.histogram(totals, edges)[0] / kind["count"]).tolist()
+    for found in kinds.values():
+        totals = np.clip(found.pop("totals"), edges[0], None)
+        found["share"] = (np.histogram(totals, edges)[0] / found["count"]).tolist()
     return {"data": source.label, "limit": limit, "edges": edges.tolist(), "kinds": kinds}
 
 

@@ -31,17 +31,15 @@ def figure(sources: Mapping[str, Source], scale: Scale) -> Figure:
         for name in DATA
     )
     panels = tuple(
-        Panel(f"{name} {kind}, τ = {TAU}", f"figure-1-{name}", partial(_draw, kind))
-        for kind in _KINDS
-        for name in DATA
+        Panel(f"{name} {kind}, τ = {TAU}", f"figure-1-{name}", partial(_draw, kind)) for kind in _KINDS for name in DATA
     )
     return Figure(
         "figure-1",
         "Figure 1: waiting time of a core, before and after Algorithm 2",
-        f"Distribution of max − mean of the nonzeros of τ = {TAU} cores in {scale.draws:,} drawn iterations: τ-nice sampling "
-        "above, τ chunks of the corrected Algorithm 2 below (the paper does not state its τ). Smaller is better. The "
-        "axes of a column are the same. Note that a chunk is more work than an example: the table has the share of a "
-        "core's time that is spent waiting, (max − mean)/max, as well.",
+        f"Distribution of max − mean of the nonzeros of τ = {TAU} cores in {scale.draws:,} drawn iterations: τ-nice "
+        "sampling above, τ chunks of the corrected Algorithm 2 below (the paper does not state its τ). Smaller is "
+        "better. The axes of a column are the same. Note that a chunk is more work than an example: the table has "
+        "the share of a core's time that is spent waiting, (max − mean)/max, as well.",
         experiments,
         panels,
         3,
@@ -91,7 +89,14 @@ def _data(raw: Raw) -> Table:
 
 
 def _summary(raws: Mapping[str, Raw]) -> Table:
-    header = ("data", "τ", "mean wait initially", "mean wait chunked", "share waiting initially", "share waiting chunked")
+    header = (
+        "data",
+        "τ",
+        "mean wait initially",
+        "mean wait chunked",
+        "share waiting initially",
+        "share waiting chunked",
+    )
     rows = []
     for raw in raws.values():
         before, after = raw["kinds"]["initially"], raw["kinds"]["chunked"]

@@ -1,18 +1,17 @@
 """Figure 2, left: dfSDCA with uniform serial sampling against SGD, SAG and S2GD on rcv1, each with its best step."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from dualfree.methods import METHODS
 from dualfree.paper import curves, runs
 from dualfree.paper.data import Source
 from dualfree.paper.report import Experiment, Figure, Panel, Plot, Raw, Table, Watch
 from dualfree.paper.report.plot import COLOURS, MARKERS
 from dualfree.paper.scale import Scale
-from dualfree.problem import Problem
-from dualfree.samplings import Uniform
+from dualfree.samplings import BoundSampling, Uniform
 from dualfree.steps import theorem_theta
 
 DATA = "rcv1"
@@ -26,15 +25,23 @@ _METHODS = {"dfSDCA": "dfsdca", "SGD": "sgd", "SAG": "sag", "S2GD": "s2gd"}
 def figure(sources: Mapping[str, Source], scale: Scale) -> Figure:
     """Three panels: epochs, seconds, and the tuning."""
     source, name = sources[DATA], "figure-2-left"
-    settings = {"data": source.label, "lam": "1/n", "epochs": EPOCHS, "target": TARGET, "repeats": scale.repeats, "seed": 0}
+    settings = {
+        "data": source.label,
+        "lam": "1/n",
+        "epochs": EPOCHS,
+        "target": TARGET,
+        "repeats": scale.repeats,
+        "seed": 0,
+    }
     experiment = Experiment(name, settings, partial(_measure, source, scale.repeats))
     return Figure(
         name,
         "Figure 2, left: state of the art on rcv1",
-        "Logistic regression, λ = 1/n. dfSDCA with uniform serial sampling against SGD, SAG and S2GD, all native methods of this "
-        f"library on the same loop. Each has its best step of a grid of powers of two, judged by the epochs to P(w) − P* ≤ {TARGET:g}; "
-        "the grid grew until its best point was inside. An epoch is n visits of an example; S2GD's full gradients count. Seconds are those of "
-        f"the fastest of {scale.repeats} runs, one thread, clock stopped to evaluate.",
+        "Logistic regression, λ = 1/n. dfSDCA with uniform serial sampling against SGD, SAG and S2GD, all native "
+        "methods of this library on the same loop. Each has its best step of a grid of powers of two, judged by the "
+        f"epochs to P(w) − P* ≤ {TARGET:g}; the grid grew until its best point was inside. An epoch is n visits of "
+        f"an example; S2GD's full gradients count. Seconds are those of the fastest of {scale.repeats} runs, one "
+        "thread, clock stopped to evaluate.",
         (experiment,),
         (
             Panel("rcv1, by epochs", name, partial(_draw, "epoch", "epochs")),
@@ -49,34 +56,25 @@ def figure(sources: Mapping[str, Source], scale: Scale) -> Figure:
 
 def _measure(source: Source, repeats: int, watch: Watch) -> Raw:
     problem, best = source.problem(), source.optimum().value
-    theta = theorem_theta(Uniform().bind(problem), 2)
-    smoothness = float((problem.l * problem.norms**2).max()) + problem.lam
+    bound = Uniform().bind(problem)
     found, tuning = [], {}
     for k, (name, method) in enumerate(_METHODS.items()):
-        start, largest = (theta, 1 / problem.n) if method == "dfsdca" else (1 / smoothness, np.inf)
-        trial = _trial(problem, best, name, method)
-        tuned, trials = runs.tune(trial, start, TARGET, largest)
-        tuning[name] = {"unit": start, "trials": trials}
-        timed = [tuned]
+        trial = partial(_trial, bound, best, name, method)
+        watch(k / len(_METHODS), f"tuning {name}")
+        unit, largest = METHODS[method].step_range(bound)
+        step, trials = runs.tune(partial(trial, TARGET), unit, TARGET, largest)
+        tuning[name] = {"unit": unit, "trials": trials}
+        timed = []
         for again in range(repeats):
-            watch((k + again / repeats) / len(_METHODS), f"{name}, step {tuned.step:.3g}")
-            timed.append(trial(tuned.step))
-        curve = tuned.raw()
-        curve["seconds"] = np.min([other.seconds for other in timed], axis=0).tolist()
-        found.append(curve)
-    return {"data": source.label, "curves": found, "tuning": tuning, "theta": theta, "smoothness": smoothness}
+            watch((k + 0.5 + 0.5 * again / repeats) / len(_METHODS), f"timing {name}, step {step:.3g}")
+            timed.append(trial(-np.inf, step))
+        seconds = np.min([curve.seconds for curve in timed], axis=0).tolist()
+        found.append(timed[0].raw() | {"seconds": seconds})
+    return {"data": source.label, "curves": found, "tuning": tuning, "theta": theorem_theta(bound, 2)}
 
 
-def _trial(problem: Problem, best: float, name: str, method: str) -> Callable[[float], runs.Curve]:
-    choice: dict[str, Any] = {"method": method}
-    if method == "dfsdca":
-        choice["sampling"] = "uniform"
-
-    def trial(step: float) -> runs.Curve:
-        curve = runs.run(problem, best, name, epochs=EPOCHS, floor=-np.inf, step=step, **choice)
-        return curve if curve.step == step else runs.Curve(**(curve.raw() | {"step": step}))
-
-    return trial
+def _trial(bound: BoundSampling, best: float, name: str, method: str, floor: float, step: float) -> runs.Curve:
+    return runs.run(bound.problem, best, name, epochs=EPOCHS, floor=floor, method=method, sampling=bound, step=step)
 
 
 def _draw(across: str, name: str, plot: Plot, raw: Raw) -> None:

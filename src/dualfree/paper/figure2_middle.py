@@ -23,8 +23,8 @@ def figure(sources: Mapping[str, Source], scale: Scale) -> Figure:
     return Figure(
         name,
         "Figure 2, middle: several λ on rcv1",
-        "dfSDCA with uniform serial sampling and the step of Theorem 2, logistic regression. Solid: measured; dashed: e^{−θt} from "
-        "the same start, the rate of the theorem.",
+        "dfSDCA with uniform serial sampling and the step of Theorem 2, logistic regression. Solid: measured; "
+        "dashed: e^{−θt} from the same start, the rate of the theorem.",
         (Experiment(name, settings, partial(_measure, source, _LONGER * scale.epochs)),),
         (Panel("rcv1, different λ", name, _draw),),
         1,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from dualfree.paper import curves, runs
 from dualfree.paper.data import Source
@@ -23,13 +24,13 @@ _FLOOR = 1e-9
 def figure(sources: Mapping[str, Source], scale: Scale) -> Figure:
     """One panel, a curve for each sampling."""
     source, name = sources[DATA], "figure-2-right"
-    settings = {"data": source.label, "samplings": {k: repr(s) for k, s in SAMPLINGS.items()}}
+    settings: dict[str, Any] = {"data": source.label, "samplings": {k: repr(s) for k, s in SAMPLINGS.items()}}
     settings |= {"epochs": scale.epochs, "floor": _FLOOR, "seed": 0}
     return Figure(
         name,
         "Figure 2, right: serial samplings on cov1",
-        "dfSDCA with the step of Theorem 2, logistic regression, λ = 1/n. “random c” has probabilities drawn such that max p / min p < c. "
-        "Solid: measured; dashed: e^{−θt} from the same start, the rate of the theorem.",
+        "dfSDCA with the step of Theorem 2, logistic regression, λ = 1/n. “random c” has probabilities drawn such "
+        "that max p / min p < c. Solid: measured; dashed: e^{−θt} from the same start, the rate of the theorem.",
         (Experiment(name, settings, partial(_measure, source, scale.epochs)),),
         (Panel("cov1, various samplings", name, _draw),),
         1,
@@ -46,9 +47,7 @@ def _measure(source: Source, epochs: int, watch: Watch) -> Raw:
         bound = sampling.bind(problem)
         theta[name] = theorem_theta(bound, 2)
         part = lambda share, text, k=k: watch((k + share) / len(SAMPLINGS), text)  # noqa: E731
-        curve = runs.run(
-            problem, best, name, epochs=epochs, floor=_FLOOR, sampling=bound, step="theorem-2", watch=part
-        )
+        curve = runs.run(problem, best, name, epochs=epochs, floor=_FLOOR, sampling=bound, step="theorem-2", watch=part)
         found.append(curve.raw())
     return {"data": source.label, "curves": found, "theta": theta, "n": problem.n}
 

@@ -38,14 +38,15 @@ def figures(sources: Mapping[str, Source], scale: Scale) -> tuple[Figure, Figure
     effort = _Effort(scale.epochs, scale.repeats, os.cpu_count() or 1)
     experiments = tuple(_experiment(sources[name], tau, effort) for name in DATA for tau in TAUS)
     tuned = (
-        f"The step of each is the best of a grid of powers of two, judged by the epochs to P(w) − P* ≤ {TARGET:g}, from "
-        "Theorem 2's θ up to min p."
+        f"The step of each is the best of a grid of powers of two, judged by the epochs to P(w) − P* ≤ {TARGET:g}, "
+        "from Theorem 2's θ up to min p."
     )
     proxy = Figure(
         "figure-3",
         "Figure 3: new sampling against standard sampling",
-        "Logistic regression, λ = 1/n. Time is the paper's proxy: at each iteration max nnz(A_i) over the τ examples drawn, or max nnz(G_(i)) "
-        f"over the τ chunks drawn. {tuned} Dashed: e^{{−θt}} with the θ of Theorem 2.",
+        "Logistic regression, λ = 1/n. Time is the paper's proxy: at each iteration max nnz(A_i) over the τ "
+        f"examples drawn, or max nnz(G_(i)) over the τ chunks drawn. {tuned} Dashed: e^{{−θt}} with the θ of Theorem "
+        "2.",
         experiments,
         _panels(_draw_proxy),
         4,
@@ -55,8 +56,8 @@ def figures(sources: Mapping[str, Source], scale: Scale) -> tuple[Figure, Figure
     seconds = Figure(
         "figure-3-seconds",
         "Figure 3 in real seconds on real threads",
-        f"The same runs on {effort.threads} synchronous threads (solid) and on one (dotted): the same iterates, so the curves differ "
-        f"in time alone. The fastest of {effort.repeats} runs, clock stopped to evaluate.",
+        f"The same runs on {effort.threads} synchronous threads (solid) and on one (dotted): the same iterates, so "
+        f"the curves differ in time alone. The fastest of {effort.repeats} runs, clock stopped to evaluate.",
         experiments,
         _panels(_draw_seconds),
         4,
@@ -83,28 +84,30 @@ def _measure(source: Source, tau: int, effort: _Effort, watch: Watch) -> Raw:
     raw: Raw = {"data": source.label, "tau": tau, "curves": [], "theta": {}, "tuning": {}, "timed": [], "fallback": {}}
     for k, (name, sampling) in enumerate(samplings.items()):
         bound = sampling.bind(problem)
-
-        def trial(step: float, bound: BoundSampling = bound, name: str = name, **threads: int) -> runs.Curve:
-            return runs.run(
-                problem, best, name, epochs=effort.epochs, floor=_FLOOR, every=_EVERY, sampling=bound, step=step, **threads
-            )
-
-        watch(k / 2, f"tuning {sampling}")
         raw["theta"][name] = theorem_theta(bound, 2)
-        tuned, trials = runs.tune(trial, raw["theta"][name], TARGET, float(bound.p.min()))
-        raw["tuning"][name] = trials
+        used = problem.norms > 0
+        raw["fallback"][name] = float((bound.v[used] / problem.norms[used] ** 2).max()) / _most_examples(bound, tau)
+        run = partial(_run, bound, best, name, effort.epochs)
+        watch(k / 2, f"tuning {sampling}")
+        step, raw["tuning"][name] = runs.tune(run, raw["theta"][name], TARGET, float(bound.p.min()))
+        tuned = run(step, _FLOOR)
         raw["curves"].append(tuned.raw() | {"proxy": runs.proxy_times(bound, tuned.iteration).tolist()})
         for threads in sorted({1, effort.threads}):
             watch((k + 0.7) / 2, f"timing {sampling} on {threads} threads")
-            again = [trial(tuned.step, **_on(threads)) for _ in range(effort.repeats)]
-            seconds = np.min([curve.seconds for curve in again], axis=0).tolist()
-            raw["timed"].append(again[0].raw() | {"seconds": seconds, "threads": threads})
-        used = problem.norms > 0
-        raw["fallback"][name] = float((bound.v[used] / problem.norms[used] ** 2).max()) / _most_examples(bound, tau)
+            seconds = [run(step, _FLOOR, threads).seconds for _ in range(effort.repeats)]
+            raw["timed"].append(tuned.raw() | {"seconds": np.min(seconds, axis=0).tolist(), "threads": threads})
     return raw
 
 
-def _on(threads: int) -> dict[str, int]:
+def _run(
+    bound: BoundSampling, best: float, name: str, epochs: int, step: float, floor: float = TARGET, threads: int = 1
+) -> runs.Curve:
+    return runs.run(
+        bound.problem, best, name, epochs=epochs, floor=floor, every=_EVERY, sampling=bound, step=step, **_on(threads)
+    )
+
+
+def _on(threads: int) -> dict[str, Any]:
     """The argument for so many threads, where `solve` has it."""
     return {"n_threads": threads} if "n_threads" in inspect.signature(solve).parameters else {}
 

@@ -49,8 +49,9 @@ def figure(sources: Mapping[str, Source]) -> Figure:
     return Figure(
         "nonconvex",
         "Beyond the paper: Theorem 1 with non-convex losses",
-        "Logistic regression in which every example occurs twice, with weights 2 and −1: half of the losses are concave, their average is convex. "
-        f"λ = 1/√(2n); with λ = 1/n the θ of Theorem 1 is of order 1/n², too small for any run. D⁽ᵗ⁾/D⁽⁰⁾ with the step of Theorem 1, mean of {_SEEDS} runs.",
+        "Logistic regression in which every example occurs twice, with weights 2 and −1: half of the losses are "
+        "concave, their average is convex. λ = 1/√(2n); with λ = 1/n the θ of Theorem 1 is of order 1/n², too small "
+        f"for any run. D⁽ᵗ⁾/D⁽⁰⁾ with the step of Theorem 1, mean of {_SEEDS} runs.",
         experiments,
         tuple(Panel(f"{name}, half of the losses concave", f"nonconvex-{name}", _draw) for name in DATA),
         3,

@@ -21,7 +21,7 @@ MOST_TRIALS = 24
 
 @dataclass(frozen=True)
 class Curve:
-    """One run: its step and where it stood at each evaluation."""
+    """One run: its step, where it stood at each evaluation, and the θ that a theorem promises it, if one covers it."""
 
     name: str
     step: float
@@ -29,6 +29,7 @@ class Curve:
     iteration: list[float]
     seconds: list[float]
     suboptimality: list[float]
+    promised: float | None = None
 
     def raw(self) -> dict[str, Any]:
         """For JSON."""
@@ -54,9 +55,7 @@ def run(
             watch(min(1.0, row.epoch / epochs), name)
         return row.value - best <= floor
 
-    result = solve(
-        problem, tol=0.0, max_epochs=epochs, evaluate_every=every, callback=look, seed=seed, **choice
-    )
+    result = solve(problem, tol=0.0, max_epochs=epochs, evaluate_every=every, callback=look, seed=seed, **choice)
     raise_if_interrupted(result)
     history = result.history
     with np.errstate(invalid="ignore"):
@@ -68,6 +67,7 @@ def run(
         history.iteration.tolist(),
         history.seconds.tolist(),
         np.where(np.isfinite(above), above, np.inf).tolist(),
+        result.bound.theta if result.bound.covered else None,
     )
 
 
@@ -108,14 +108,20 @@ def linear_fit(across: Sequence[float], suboptimality: Sequence[float]) -> tuple
 
 def tune(
     trial: Callable[[float], Curve], start: float, target: float, largest: float = math.inf, factor: float = 2.0
-) -> tuple[Curve, list[dict[str, float]]]:
+) -> tuple[float, list[dict[str, float]]]:
     """The best step of a geometric grid, which grows on either side until its best point is not at its edge.
 
     A step is better if it reaches `target` in fewer epochs or, where none does, ends lower.
 
     Returns
     -------
-    The best run, and for each step tried, in order, the epochs to the target and the suboptimality at the end.
+    The best step, and for each step tried, in order, the epochs to the target and the suboptimality at the end.
+
+    Examples
+    --------
+    >>> slow = lambda step: Curve("", step, [0, abs(math.log2(step / 8)) + 1], [0, 1], [0, 1], [1.0, 0.1])
+    >>> tune(slow, 1.0, target=0.1)[0]
+    8.0
     """
     start = min(start, largest)
     curves = {start: trial(start)}
@@ -125,7 +131,6 @@ def tune(
         if not wanted:
             break
         curves[wanted[0]] = trial(wanted[0])
-    best = min(curves, key=lambda step: _score(curves[step], target))
     trials = [
         {
             "step": step,
@@ -134,7 +139,7 @@ def tune(
         }
         for step in sorted(curves)
     ]
-    return curves[best], trials
+    return min(curves, key=lambda step: _score(curves[step], target)), trials
 
 
 def _score(curve: Curve, target: float) -> tuple[float, float]:

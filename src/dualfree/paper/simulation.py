@@ -139,7 +139,10 @@ def draw_decays(plot: Plot, decays: list[Decay], colours: list[str], markers: st
         x = decay.theta * decay.times
         low, high = np.quantile(decay.ratios, [0.05, 0.95], axis=0)
         plot.axis.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
-        hover = [f"t = {t:,}, {m:.3g}, proven {p:.3g}" for t, m, p in zip(decay.times, decay.mean, decay.promised, strict=True)]
+        hover = [
+            f"t = {t:,}, {m:.3g}, proven {p:.3g}"
+            for t, m, p in zip(decay.times, decay.mean, decay.promised, strict=True)
+        ]
         plot.line(x, decay.mean, decay.name, colour, marker=marker, hover=hover)
     longest = max(decays, key=lambda decay: decay.theta * decay.times[-1])
     plot.promise(longest.theta * longest.times, longest.promised, BLACK, r"proven, $e^{-\theta t}$")

@@ -1,6 +1,7 @@
 """Table 1: examples, features and density of the data as loaded, beside the paper's numbers."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from dualfree.paper.data import Source
@@ -20,7 +21,7 @@ _HEADER = ("data", "provenance", "n", "n in the paper", "d", "d in the paper", "
 def figure(sources: Mapping[str, Source]) -> Figure:
     """The table, one experiment a dataset."""
     experiments = tuple(
-        Experiment(f"table-1-{name}", {"data": source.label}, lambda watch, source=source: _measure(source, watch))
+        Experiment(f"table-1-{name}", {"data": source.label}, partial(_measure, source))
         for name, source in sources.items()
     )
     return Figure(

@@ -1,4 +1,4 @@
-"""Theorems 1 and 2 on two small problems, for every family of samplings: the mean over many seeds against the promise."""
+"""Theorems 1 and 2 on two small problems, for every family of samplings: means over many seeds and the promise."""
 
 from functools import partial
 
@@ -47,8 +47,9 @@ def figure(scale: Scale) -> Figure:
     return Figure(
         "theorems",
         "Beyond the paper: both theorems, sampling by sampling",
-        f"The potential over its start against what is proven for its expectation: mean of {scale.seeds} runs, band from 5 to 95 %. Theorem 2 on "
-        "logistic regression; Theorem 1 on least squares in which every fourth loss is upside down. Both problems are small and simulated.",
+        f"The potential over its start against what is proven for its expectation: mean of {scale.seeds} runs, band "
+        "from 5 to 95 %. Theorem 2 on logistic regression; Theorem 1 on least squares in which every fourth loss is "
+        "upside down. Both problems are small and simulated.",
         experiments,
         panels,
         4,

@@ -102,4 +102,5 @@ def _cell(value: Any) -> str:
 def _numbers(table: Table) -> str:
     step = max(1, -(-len(table.rows) // _MOST_ROWS))
     some = "" if step == 1 else f", every {step}th row; the CSV has all {len(table.rows):,}"
-    return f"<details><summary>The numbers behind it{some}</summary>{html_table(Table(table.header, table.rows[::step]))}</details>"
+    rows = html_table(Table(table.header, table.rows[::step]))
+    return f"<details><summary>The numbers behind it{some}</summary>{rows}</details>"

@@ -16,8 +16,8 @@ def key(experiment: Experiment) -> str:
 
     Examples
     --------
-    >>> one = Experiment("a", {"tau": 5}, lambda watch: {})
-    >>> key(one) == key(Experiment("a", {"tau": 5}, lambda watch: {})), key(one) == key(Experiment("a", {}, one.compute))
+    >>> one, same, other = (Experiment("a", {"tau": tau}, lambda watch: {}) for tau in (5, 5, 6))
+    >>> key(one) == key(same), key(one) == key(other)
     (True, False)
     """
     text = json.dumps([dualfree.__version__, experiment.name, dict(experiment.settings)], sort_keys=True)
