@@ -34,7 +34,7 @@ def draw(plot: Plot, curves: list[dict[str, Any]], across: str, name: str, *, pr
         seen = np.isfinite(y) & (y <= 10 * y[0])  # what diverges leaves the panel
         hover = [f"{a:.4g} {_unit(across)}, {b:.3g}" for a, b in zip(x[seen], y[seen], strict=True)]
         plot.line(x[seen], y[seen], curve["name"], colour, marker=MARKERS[k % len(MARKERS)], hover=hover)
-    theory = r"theory, $e^{-\theta t}$"
+    theory = "theory, exp(−θt)"
     for k, curve in enumerate(curves):
         if curve["name"] in promised:
             y = curve["suboptimality"][0] * np.exp(-promised[curve["name"]] * np.array(curve["iteration"]))

@@ -87,20 +87,22 @@ def _measure(source: Source, tau: int, effort: _Effort, watch: Watch) -> Raw:
         raw["theta"][name] = theorem_theta(bound, 2)
         used = problem.norms > 0
         raw["fallback"][name] = float((bound.v[used] / problem.norms[used] ** 2).max()) / _most_examples(bound, tau)
-        run = partial(_run, bound, best, name, effort.epochs)
+        run = partial(_run, bound, best, name)
         watch(k / 2, f"tuning {sampling}")
-        step, raw["tuning"][name] = runs.tune(run, raw["theta"][name], TARGET, float(bound.p.min()))
-        tuned = run(step, _FLOOR)
+        step, raw["tuning"][name] = runs.tune(
+            run, effort.epochs, raw["theta"][name], TARGET, largest=float(bound.p.min())
+        )
+        tuned = run(step, effort.epochs, _FLOOR)
         raw["curves"].append(tuned.raw() | {"proxy": runs.proxy_times(bound, tuned.iteration).tolist()})
         for threads in sorted({1, effort.threads}):
             watch((k + 0.7) / 2, f"timing {sampling} on {threads} threads")
-            seconds = [run(step, _FLOOR, threads).seconds for _ in range(effort.repeats)]
+            seconds = [run(step, effort.epochs, _FLOOR, threads).seconds for _ in range(effort.repeats)]
             raw["timed"].append(tuned.raw() | {"seconds": np.min(seconds, axis=0).tolist(), "threads": threads})
     return raw
 
 
 def _run(
-    bound: BoundSampling, best: float, name: str, epochs: int, step: float, floor: float = TARGET, threads: int = 1
+    bound: BoundSampling, best: float, name: str, step: float, epochs: float, floor: float = TARGET, threads: int = 1
 ) -> runs.Curve:
     return runs.run(
         bound.problem, best, name, epochs=epochs, floor=floor, every=_EVERY, sampling=bound, step=step, **_on(threads)
@@ -121,7 +123,7 @@ def _most_examples(bound: BoundSampling, tau: int) -> int:
 
 def _draw_proxy(plot: Plot, raw: Raw) -> None:
     curves.draw(plot, raw["curves"], "proxy", "proxy time (nonzeros)", promised=raw["theta"])
-    plot.axis.ticklabel_format(axis="x", style="sci", scilimits=(0, 4))
+    plot.thousands()
 
 
 def _draw_seconds(plot: Plot, raw: Raw) -> None:

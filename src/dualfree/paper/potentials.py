@@ -20,7 +20,7 @@ SAMPLINGS: dict[str, Sampling] = {
     "10-nice": Nice(10),
     "10 chunks": Chunks(10),
 }
-_SEEDS = 3
+_SEEDS = 10
 
 
 def figure(sources: Mapping[str, Source]) -> Figure:

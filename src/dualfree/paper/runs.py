@@ -107,11 +107,19 @@ def linear_fit(across: Sequence[float], suboptimality: Sequence[float]) -> tuple
 
 
 def tune(
-    trial: Callable[[float], Curve], start: float, target: float, largest: float = math.inf, factor: float = 2.0
+    trial: Callable[[float, float], Curve],
+    epochs: float,
+    start: float,
+    target: float = 0.0,
+    largest: float = math.inf,
+    factor: float = 2.0,
 ) -> tuple[float, list[dict[str, float]]]:
     """The best step of a geometric grid, which grows on either side until its best point is not at its edge.
 
-    A step is better if it reaches `target` in fewer epochs or, where none does, ends lower.
+    `trial` runs a step for at most so many epochs. It is given `epochs`, or twice what the best step so far needed.
+
+    A step is better if it reaches `target` in fewer epochs or, where none does, ends lower; by at least 5 %, for the
+    search is not to follow noise, nor a method whose steps may grow without end.
 
     Returns
     -------
@@ -119,18 +127,20 @@ def tune(
 
     Examples
     --------
-    >>> slow = lambda step: Curve("", step, [0, abs(math.log2(step / 8)) + 1], [0, 1], [0, 1], [1.0, 0.1])
-    >>> tune(slow, 1.0, target=0.1)[0]
+    >>> slow = lambda step, epochs: Curve("", step, [0, abs(math.log2(step / 8)) + 1], [0, 1], [0, 1], [1.0, 0.1])
+    >>> tune(slow, 20, 1.0, target=0.1)[0]
     8.0
     """
-    start = min(start, largest)
-    curves = {start: trial(start)}
+    best = min(start, largest)
+    curves = {best: trial(best, epochs)}
     while len(curves) < MOST_TRIALS:
-        best = min(curves, key=lambda step: _score(curves[step], target))
         wanted = [step for step in (min(best * factor, largest), best / factor) if step not in curves]
         if not wanted:
             break
-        curves[wanted[0]] = trial(wanted[0])
+        needed = reached(curves[best].epoch, curves[best].suboptimality, target)
+        curves[wanted[0]] = trial(wanted[0], min(epochs, 2 * needed))
+        if _better(curves[wanted[0]], curves[best], target):
+            best = wanted[0]
     trials = [
         {
             "step": step,
@@ -139,11 +149,30 @@ def tune(
         }
         for step in sorted(curves)
     ]
-    return min(curves, key=lambda step: _score(curves[step], target)), trials
+    return best, trials
 
 
-def _score(curve: Curve, target: float) -> tuple[float, float]:
-    return reached(curve.epoch, curve.suboptimality, target), curve.suboptimality[-1]
+def _better(one: Curve, other: Curve, target: float) -> bool:
+    ones, others = (reached(curve.epoch, curve.suboptimality, target) for curve in (one, other))
+    if math.isinf(others):
+        return math.isfinite(ones) or one.suboptimality[-1] < 0.95 * other.suboptimality[-1]
+    return ones < 0.95 * others
+
+
+def mean_curve(curves: Sequence[Curve]) -> Curve:
+    """The mean suboptimality of runs with different seeds, as long as all of them run: what theory speaks of.
+
+    Examples
+    --------
+    >>> one, other = (Curve("a", 1.0, [0, 1], [0, 5], [0, 1], [1.0, end]) for end in (0.1, 0.3))
+    >>> mean_curve([one, other]).suboptimality
+    [1.0, 0.2]
+    """
+    length = min(len(curve.epoch) for curve in curves)
+    seconds = np.mean([curve.seconds[:length] for curve in curves], axis=0).tolist()
+    mean = np.mean([curve.suboptimality[:length] for curve in curves], axis=0).tolist()
+    first = curves[0]
+    return Curve(first.name, first.step, first.epoch[:length], first.iteration[:length], seconds, mean, first.promised)
 
 
 def proxy_times(bound: BoundSampling, iterations: Sequence[float], seed: int = 0) -> Floats:

@@ -145,7 +145,7 @@ def draw_decays(plot: Plot, decays: list[Decay], colours: list[str], markers: st
         ]
         plot.line(x, decay.mean, decay.name, colour, marker=marker, hover=hover)
     longest = max(decays, key=lambda decay: decay.theta * decay.times[-1])
-    plot.promise(longest.theta * longest.times, longest.promised, BLACK, r"proven, $e^{-\theta t}$")
+    plot.promise(longest.theta * longest.times, longest.promised, BLACK, "proven, exp(−θt)")
     letter = {1: "D", 2: "E"}[decays[0].theorem]
     plot.label("θ t", f"potential {letter}⁽ᵗ⁾ / {letter}⁽⁰⁾")
 

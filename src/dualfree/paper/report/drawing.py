@@ -1,6 +1,7 @@
 """Panels into pictures: each alone as SVG for the page, all together as PDF and PNG for print."""
 
 import io
+import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ _LOOK = {
 }
 _PRINT_WIDTH = 7.2  # inches: a page's text width, so that the sizes above are those on paper
 _ROW_HEIGHT = {1: 3.4, 2: 2.75, 3: 2.3, 4: 1.95}  # by the number of columns
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _COMMON_LEGEND = 10  # labels that fit above all panels
 
 
@@ -57,10 +59,9 @@ def panel_svg(name: str, panel: Panel, raw: Raw) -> str:
     """
     with _figure(4.3, 3.2, name) as figure:
         plot = Plot(figure.subplots())
-        panel.draw(plot, raw)
-        plot.axis.set_title(panel.title)
+        _draw(plot, panel, raw)
         _legend(plot.axis)
-        figure.draw_without_rendering()
+        _settle(figure)
         _, height = figure.canvas.get_width_height()
         spots = [_spot(plot, point, height) for point in plot.points]
         text = io.StringIO()
@@ -71,6 +72,34 @@ def panel_svg(name: str, panel: Panel, raw: Raw) -> str:
     svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
     svg = re.sub(r'width="[\d.]+pt" height="[\d.]+pt"', f'role="img" aria-label="{escape(panel.title)}"', svg, count=1)
     return svg.replace("</svg>", f'<g class="points">{"".join(spots)}</g></svg>')
+
+
+def _draw(plot: Plot, panel: Panel, raw: Raw) -> None:
+    panel.draw(plot, raw)
+    plot.axis.set_title(panel.title)
+    low, high = plot.axis.get_ylim()
+    if plot.axis.get_yscale() == "log" and high > 100 * low:
+        # Over many decades small ticks are a grey smear. They, and setting formulas, are most of the drawing's time.
+        ticker = require("matplotlib.ticker", "plots")
+        plot.axis.yaxis.set_minor_locator(ticker.NullLocator())
+        plot.axis.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: power_of_ten(value)))
+
+
+def power_of_ten(value: float) -> str:
+    """A tick of a logarithmic axis.
+
+    Examples
+    --------
+    >>> power_of_ten(1e-12)
+    '10⁻¹²'
+    """
+    return "10" + f"{math.log10(value):.0f}".translate(_SUPERSCRIPT)
+
+
+def _settle(figure: Any) -> None:
+    """Lay the figure out once and keep it so, however often it is saved."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
 
 
 def _spot(plot: Plot, point: tuple[float, float, str], height: float) -> str:
@@ -94,12 +123,12 @@ def save_for_print(figure: Figure, raws: Mapping[str, Raw], folder: Path) -> lis
     with _figure(width, rows * _ROW_HEIGHT[columns] + 0.35, figure.name) as made:
         axes = made.subplots(rows, columns, squeeze=False)
         for axis, panel in zip(axes.flat, figure.panels, strict=False):
-            panel.draw(Plot(axis), raws[panel.experiment])
-            axis.set_title(panel.title)
+            _draw(Plot(axis), panel, raws[panel.experiment])
         for axis in axes.flat[len(figure.panels) :]:
             axis.set_visible(False)
         _outer_labels_only(axes)
         _legends(made, list(axes.flat[: len(figure.panels)]))
+        _settle(made)
         return [_save(made, folder / f"{figure.name}.{kind}") for kind in ("pdf", "png")]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dualfree.optional import require
 from dualfree.plots import COLOURS
 
 BLACK, GREY = "#000000", "#666666"
@@ -67,6 +68,11 @@ class Plot:
             if height > 0:
                 text = f"{name}: {low:.4g} to {top:.4g}: {100 * height:.2f} %"
                 self.points.append((float(low + top) / 2, float(height), text))
+
+    def thousands(self) -> None:
+        """Large numbers on the x axis as 50k and 2M."""
+        self.axis.xaxis.set_major_formatter(require("matplotlib.ticker", "plots").EngFormatter(sep=""))
+        self.axis.locator_params(axis="x", nbins=4)
 
     def label(self, x: str, y: str, *, log: str = "y") -> None:
         """Names of the axes, and which of them are logarithmic (`log` is some of "xy")."""
