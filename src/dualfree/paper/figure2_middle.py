@@ -24,7 +24,7 @@ def figure(sources: Mapping[str, Source], scale: Scale) -> Figure:
         name,
         "Figure 2, middle: several λ on rcv1",
         "dfSDCA with uniform serial sampling and the step of Theorem 2, logistic regression. Solid: measured; "
-        "dashed: e^{−θt} from the same start, the rate of the theorem.",
+        "dashed: exp(−θt) from the same start, the rate of the theorem.",
         (Experiment(name, settings, partial(_measure, source, _LONGER * scale.epochs)),),
         (Panel("rcv1, different λ", name, _draw),),
         1,

@@ -31,7 +31,7 @@ def figure(sources: Mapping[str, Source], scale: Scale) -> Figure:
         name,
         "Figure 2, right: serial samplings on cov1",
         "dfSDCA with the step of Theorem 2, logistic regression, λ = 1/n. “random c” has probabilities drawn such "
-        f"that max p / min p < c. Solid: the mean of {_SEEDS} runs; dashed: e^(−θt) from the same start, the rate of "
+        f"that max p / min p < c. Solid: the mean of {_SEEDS} runs; dashed: exp(−θt) from the same start, the rate of "
         "the theorem.",
         (Experiment(name, settings, partial(_measure, source, scale.epochs)),),
         (Panel("cov1, various samplings", name, _draw),),

@@ -45,7 +45,7 @@ def figures(sources: Mapping[str, Source], scale: Scale) -> tuple[Figure, Figure
         "figure-3",
         "Figure 3: new sampling against standard sampling",
         "Logistic regression, λ = 1/n. Time is the paper's proxy: at each iteration max nnz(A_i) over the τ "
-        f"examples drawn, or max nnz(G_(i)) over the τ chunks drawn. {tuned} Dashed: e^{{−θt}} with the θ of Theorem "
+        f"examples drawn, or max nnz(G_(i)) over the τ chunks drawn. {tuned} Dashed: exp(−θt) with the θ of Theorem "
         "2.",
         experiments,
         _panels(_draw_proxy),

@@ -37,7 +37,7 @@ def figure(sources: Mapping[str, Source]) -> Figure:
         "potentials",
         "Beyond the paper: Theorem 2 on the paper's data",
         f"E⁽ᵗ⁾/E⁽⁰⁾ with the step of Theorem 2, logistic regression, λ = 1/n: mean of {_SEEDS} runs. The theorem "
-        "says that the expectation stays under e^{−θt}; against θt this is one line for all samplings.",
+        "says that the expectation stays under exp(−θt); against θt this is one line for all samplings.",
         experiments,
         tuple(Panel(name, f"potentials-{name}", _draw) for name in sources),
         3,

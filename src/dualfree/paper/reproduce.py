@@ -144,7 +144,17 @@ def _page(scale: Scale, raws: dict[str, Raw], verdicts: list[Verdict], store: St
     )
     if verdicts:
         page.add_claims(verdicts)
-    rows = [(k, v["provenance"], v["n"], v["d"], v["difference"] or "", v["source"]) for k, v in labels.items()]
+    rows = [
+        (
+            k,
+            v["provenance"],
+            v["n"],
+            v["d"],
+            v["difference"] or "",
+            v["source"] if v["provenance"] != "stand-in" else f"generated in the shape of {v['source']}",
+        )
+        for k, v in labels.items()
+    ]
     header = ("data", "provenance", "n", "d", "how it differs from the original", "origin")
     note = "What each dataset says of itself. “reconstructed” data stand for the original but differ from it."
     if rows:

@@ -89,13 +89,20 @@ class Page:
 
 def html_table(table: Table) -> str:
     """A table that scrolls sideways on a narrow screen."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in table.header)
+    numbers = {k for row in table.rows for k, cell in enumerate(row) if _is_number(cell)}
+    head = "".join(
+        f"<th{' class=number' if k in numbers else ''}>{escape(name)}</th>" for k, name in enumerate(table.header)
+    )
     rows = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in table.rows)
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float))
+
+
 def _cell(value: Any) -> str:
-    number = isinstance(value, (int, float)) or value is None
+    number = _is_number(value) or value is None
     return f'<td class="number">{shown(value)}</td>' if number else f"<td>{escape(shown(value))}</td>"
 
 
