@@ -31,6 +31,7 @@ _LOOK = {
 _PRINT_WIDTH = 7.2  # inches: a page's text width, so that the sizes above are those on paper
 _ROW_HEIGHT = {1: 3.4, 2: 2.75, 3: 2.3, 4: 1.95}  # by the number of columns
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_INNER_LEGEND = 4  # labels that fit beside curves
 _COMMON_LEGEND = 10  # labels that fit above all panels
 
 
@@ -57,7 +58,7 @@ def panel_svg(name: str, panel: Panel, raw: Raw) -> str:
     raw : dict
         The results that it shows.
     """
-    with _figure(4.3, 3.2, name) as figure:
+    with _figure(3.6, 2.8, name) as figure:
         plot = Plot(figure.subplots())
         _draw(plot, panel, raw)
         _legend(plot.axis)
@@ -110,8 +111,12 @@ def _spot(plot: Plot, point: tuple[float, float, str], height: float) -> str:
     return f'<circle cx="{x:.1f}" cy="{height - y:.1f}" r="5"><title>{escape(point[2])}</title></circle>'
 
 
-def _legend(axis: Any) -> None:
-    if axis.get_legend_handles_labels()[1] and axis.get_legend() is None:
+def _legend(axis: Any, alone: bool = True) -> None:
+    """Inside the axes where there is room or, for many curves on the only axes of a figure, above them."""
+    handles, labels = axis.get_legend_handles_labels()
+    if alone and len(labels) > _INNER_LEGEND:
+        axis.figure.legend(handles, labels, loc="outside upper center", ncols=3)
+    elif labels:
         axis.legend(loc="best")
 
 
@@ -158,7 +163,7 @@ def _legends(made: Any, axes: list[Any]) -> None:
         made.legend(found.values(), found.keys(), loc="outside upper center", ncols=min(4, len(found)))
     else:
         for axis in axes:
-            _legend(axis)
+            _legend(axis, alone=len(axes) == 1)
 
 
 def _save(made: Any, path: Path) -> Path:
