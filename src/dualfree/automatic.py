@@ -1,4 +1,4 @@
-"""``method="auto"``: dfSDCA first, and Newton's method where what is seen says that it will end sooner."""
+"""``method="auto"``: the method that will end soonest, by the problem's shape, and another where that proves wrong."""
 
 import math
 import time
@@ -6,13 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dualfree.losses.builtin import BuiltIn
-from dualfree.methods.newton import MOST_FEATURES
+from dualfree.costs import Costs, estimate
 from dualfree.problem import Problem
 from dualfree.result import History, Result, Row, Status
 
-_NEWTON_ITERATIONS = 8  # typical from a point that dfSDCA has brought near
-_PRODUCTS_A_VISIT = 6.0  # multiplications of a Hessian that take as long as one nonzero in dfSDCA
 _LOOK_AFTER = 4.0  # epochs before a rate can be read off the history
 
 
@@ -43,47 +40,58 @@ class Switch:
             return False
         goal = max(self.tol * abs(row.value), self.absolute_tol)
         passed, fallen = row.epoch - self._first.epoch, math.log(max(self._first.gap, 1e-300) / max(row.gap, 1e-300))
+        if passed == 0:
+            return False
         needed = math.log(max(row.gap, 1e-300) / goal) if goal > 0 else math.inf
         left = needed * passed / fallen if fallen > 0 else math.inf
         if left <= self.newton_epochs:
             return False
         more = f"about {left:.0f} more epochs" if math.isfinite(left) else "for ever"
-        self.reason = f"dfSDCA would need {more}, Newton's method the time of {self.newton_epochs:.0f}"
+        self.reason = f"dfSDCA would need {more}, Newton's method the time of {self.newton_epochs:.2g}"
         return True
 
 
-def newton_epochs(problem: Problem) -> float:
-    """What Newton's method would cost, in epochs of dfSDCA; infinite where it cannot be used."""
-    if problem.d > MOST_FEATURES or not isinstance(problem.loss, BuiltIn) or not problem.loss.all_convex:
-        return math.inf
-    visits = problem.examples.nonzeros + float(problem.intercept)
-    products = float(visits @ visits) + problem.d**3 / 3
-    return _NEWTON_ITERATIONS * (1 + products / (_PRODUCTS_A_VISIT * max(1.0, float(visits.sum()))))
-
-
 def solve_automatically(
-    solve: Callable[..., Result],
+    solve_by: Callable[..., Result], problem: Problem, callback: Callable[[Row], Any] | None, options: dict[str, Any]
+) -> Result:
+    """Run the method with the least estimated cost; from dfSDCA turn to Newton's method if `Switch` says so."""
+    costs = estimate(problem, options["tol"], options["n_threads"])
+    chosen = options["sampling"] is not None or options["step"] is not None
+    if costs.best == "dfsdca" or chosen:
+        return _dfsdca_first(solve_by, problem, callback, options, costs)
+    options = {name: value for name, value in options.items() if name not in ("sampling", "step")}
+    if options["evaluate_every"] is None:
+        options["evaluate_every"] = 1.0  # an evaluation costs nothing here
+    result = solve_by(costs.best, problem, callback, **options)
+    return replace(result, method=f"auto: {costs.best}", message=_with(result, costs.reason))
+
+
+def _dfsdca_first(
+    solve_by: Callable[..., Result],
     problem: Problem,
     callback: Callable[[Row], Any] | None,
-    limits: dict[str, Any],
     options: dict[str, Any],
+    costs: Costs,
 ) -> Result:
-    """Run dfSDCA until it converges or `Switch` says that Newton's method is the better way, then that one."""
     begun = time.perf_counter()
-    switch = Switch(newton_epochs(problem), limits["tol"], limits["absolute_tol"])
+    switch = Switch(costs.newton_epochs, options["tol"], options["absolute_tol"])
 
     def watch(row: Row) -> bool:
         return (bool(callback(row)) if callback is not None else False) or switch(row)
 
-    first = solve(problem, method="dfsdca", callback=watch, **limits, **options)
+    first = solve_by("dfsdca", problem, watch, **options)
     if not switch.reason:
-        return replace(first, method="auto: dfsdca")
-    if limits["time_limit"] is not None:
-        limits = limits | {"time_limit": max(limits["time_limit"] - (time.perf_counter() - begun), 1e-3)}
-    limits = limits | {"max_epochs": max(limits["max_epochs"] - first.epochs, 1.0), "evaluate_every": 1.0}
-    kept = {name: options[name] for name in ("progress", "seed")}
-    second = solve(problem, method="newton", warm_start=first, callback=callback, **limits, **kept)
+        return replace(first, method="auto: dfsdca", message=_with(first, costs.reason))
+    later = {name: options[name] for name in ("tol", "absolute_tol", "progress", "seed", "n_threads")}
+    limit = options["time_limit"]
+    later["time_limit"] = None if limit is None else max(limit - (time.perf_counter() - begun), 1e-3)
+    later |= {"max_epochs": max(options["max_epochs"] - first.epochs, 1.0), "evaluate_every": 1.0}
+    second = solve_by("newton", problem, callback, warm_start=first, begun=time.perf_counter(), **later)
     return _joined(first, second, switch.reason)
+
+
+def _with(result: Result, reason: str) -> str:
+    return f"{result.message} ({reason}.)" if result.status is not Status.DIVERGED else result.message
 
 
 def _joined(first: Result, second: Result, reason: str) -> Result:
@@ -105,7 +113,7 @@ def _joined(first: Result, second: Result, reason: str) -> Result:
         certificate=better.certificate,
         history=History([*first.history.rows, *later]),
         method="auto: dfsdca, then newton",
-        message=f"{second.message} ({reason}.)" if second.status is not Status.DIVERGED else second.message,
+        message=_with(second, reason),
         epochs=first.epochs + second.epochs,
         iterations=first.iterations + second.iterations,
         seconds=first.seconds + second.seconds,

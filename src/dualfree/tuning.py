@@ -30,8 +30,8 @@ def tune(
     """Run each θ of the grid for three epochs from copies of `state`; the least P(w) wins.
 
     The grid starts at the theory's step (for dfSDCA θ) and doubles up to the largest that makes sense (for dfSDCA
-    ``min p_i``, beyond which α_i would overshoot). It ends early at `deadline` (on the clock of `time.perf_counter`): the
-    theory's step is then the least that is known.
+    ``min p_i``, beyond which α_i would overshoot). It ends early at `deadline` (on the clock of `time.perf_counter`):
+    the theory's step is then the least that is known.
     """
     begun = time.perf_counter()
     theta, largest = method.step_range(bound)

@@ -17,9 +17,9 @@ class WatchedProblem(Problem):
 
     seen: Floats
 
-    def evaluate(self, w: ArrayLike, *arguments: Any) -> Evaluation:
+    def evaluate(self, w: ArrayLike, *arguments: Any, **options: Any) -> Evaluation:
         self.seen = np.asarray(w)
-        return super().evaluate(w, *arguments)
+        return super().evaluate(w, *arguments, **options)
 
 
 class Fit:

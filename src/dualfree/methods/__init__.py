@@ -4,18 +4,21 @@ from dualfree.methods.anchored import MS2GD, S2GD, SVRG
 from dualfree.methods.averaged import SAG, SAGA
 from dualfree.methods.base import About, Method, State
 from dualfree.methods.dfsdca import DfSDCA
-from dualfree.methods.newton import Newton
+from dualfree.methods.newton import LBFGS, Newton
+from dualfree.methods.s2cd import S2CD
 from dualfree.methods.sgd import SGD
 
 METHODS: dict[str, type[Method]] = {
     "dfsdca": DfSDCA,
     "newton": Newton,
+    "lbfgs": LBFGS,
     "sgd": SGD,
     "sag": SAG,
     "saga": SAGA,
     "svrg": SVRG,
     "s2gd": S2GD,
     "ms2gd": MS2GD,
+    "s2cd": S2CD,
 }
 
 __all__ = ["METHODS", "About", "Method", "State"]

@@ -11,9 +11,10 @@ _DERIVE_EVERY = 16  # epochs between derivations of the average from the table, 
 
 
 class _Averaged(Primal):
-    """``w ← w − h (gain (φ_i'(A_iᵀw) − t_i) A_i + g + λw)``, then t_i and ``g = (1/n) Σ t_i A_i`` take the new derivative.
+    """``w ← w − h (gain (φ_i'(A_iᵀw) − t_i) A_i + g + λw)``, then t_i takes the new derivative.
 
-    The table starts as ``t_i = −α_i``, which is zero without a warm start. λw is exact: no table is kept for it.
+    ``g = (1/n) Σ t_i A_i`` follows the table, which starts as ``t_i = −α_i``: zero without a warm start. λw is exact:
+    no table is kept for it.
     """
 
     def _gain(self) -> float:
@@ -51,7 +52,8 @@ class SAG(_Averaged):
     """The step uses the average after the change (gain 1/n): biased, of small variance. ``h = 1/(16L)`` by default.
 
     Theorem 1 of Schmidt, Le Roux and Bach: ``E[P(w_k)] − P* ≤ (1 − min(λ/(16L), 1/(8n)))^k C_0``, for a table of
-    the whole gradients of f_i. Here, as they advise for implementations, the table is that of the losses and λw is exact.
+    the whole gradients of f_i. Here, as they advise for implementations, the table is that of the losses and λw is
+    exact.
     """
 
     name = "sag"
@@ -75,9 +77,10 @@ class SAG(_Averaged):
 class SAGA(_Averaged):
     """The step uses the average before the change (gain 1), so it is unbiased. ``h = 1/(3L)`` by default.
 
-    ``E‖w_k − w*‖² ≤ (1 − min(1/(4n), λ/(3L)))^k (‖w_0 − w*‖² + c H_0)`` with H the mean of ``‖(t_i − φ_i'(A_iᵀw*)) A_i‖²``
-    and ``c = n(3L − λ)/(9L³)``: the rate of Defazio, Bach and Lacoste-Julien. Their potential asks for a table of
-    derivatives at points; H in its place lets the table start from any numbers, by the same chain of inequalities.
+    ``E‖w_k − w*‖² ≤ (1 − min(1/(4n), λ/(3L)))^k (‖w_0 − w*‖² + c H_0)``, with H the mean of
+    ``‖(t_i − φ_i'(A_iᵀw*)) A_i‖²`` and ``c = n(3L − λ)/(9L³)``: the rate of Defazio, Bach and Lacoste-Julien. Their
+    potential asks for a table of derivatives at points; H in its place lets the table start from any numbers, by the
+    same chain of inequalities.
     """
 
     name = "saga"

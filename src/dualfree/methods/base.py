@@ -19,6 +19,7 @@ class State:
 
     With an intercept, the last entry of w is u, and the intercept is ``centre + κu`` (see `dualfree.intercept`).
     `memory` holds what a method keeps besides, and `seed` is the run's, for what a method draws besides examples.
+    `moved` adds up the squared moves of α, for methods that know them: a sign of progress that costs nothing.
     """
 
     w: Floats
@@ -27,11 +28,12 @@ class State:
     centre: float = 0.0
     memory: dict[str, NDArray[Any]] = field(default_factory=dict)
     seed: int = 0
+    moved: float = 0.0
 
     def copy(self) -> "State":
         """An independent copy."""
         memory = {name: array.copy() for name, array in self.memory.items()}
-        return State(self.w.copy(), self.alpha.copy(), self.iteration, self.centre, memory, self.seed)
+        return State(self.w.copy(), self.alpha.copy(), self.iteration, self.centre, memory, self.seed, self.moved)
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,12 @@ class Method(ABC):
     takes_all: ClassVar[bool] = False
     """Whether an iteration visits all examples and finds its own step: then there is no sampling and step to choose."""
 
+    n_threads: int = 1
+    """Threads that the method may use; the answer does not depend on it."""
+
+    stalled: bool = False
+    """Whether rounding allows no further progress."""
+
     def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
         self.problem = problem
         self.sampling = sampling
@@ -75,7 +83,7 @@ class Method(ABC):
 
     @classmethod
     def step_range(cls, bound: BoundSampling) -> tuple[float, float]:
-        """The least and the largest number that ``step="tuned"`` tries: the theory's, and the end of what makes sense."""
+        """The numbers between which ``step="tuned"`` looks: the theory's, and the largest that makes sense."""
         return theorem_theta(bound, 2 if bound.problem.loss.all_convex else 1), float(bound.p.min())
 
     @abstractmethod
@@ -85,6 +93,13 @@ class Method(ABC):
     @abstractmethod
     def advance(self, state: State, draws: Draws) -> None:
         """Take the iterations in `draws`, in place."""
+
+    def end_epoch(self, state: State) -> None:
+        """What the method wants done once an epoch, whether or not there is an evaluation; nothing by default."""
+
+    def evaluate_zero(self, state: State) -> tuple[Floats, Evaluation]:
+        """`evaluate` where α and w are zero, without a pass over the data where that can be had."""
+        return self.evaluate(state)
 
     @abstractmethod
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:

@@ -70,8 +70,8 @@ class Primal(Method):
             )
         if not isinstance(bound.sampling, cls.takes):
             raise ValueError(
-                f"{method} is defined for sampling={cls.takes_names}, not for {bound.sampling!r}; method='dfsdca' takes "
-                "any sampling."
+                f"{method} is defined for sampling={cls.takes_names}, not for {bound.sampling!r}; method='dfsdca' "
+                "takes any sampling."
             )
 
     def start(self, alpha: Floats, intercept: float = 0.0) -> State:

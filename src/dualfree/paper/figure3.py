@@ -1,6 +1,5 @@
 """Figure 3: standard τ-nice sampling against sampling of chunks, by the paper's proxy for time and in real seconds."""
 
-import inspect
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from dualfree.paper.report import Experiment, Figure, Panel, Plot, Raw, Table, W
 from dualfree.paper.report.plot import COLOURS, MARKERS
 from dualfree.paper.scale import Scale
 from dualfree.samplings import BoundSampling, Chunks, Nice, Sampling
-from dualfree.solve import solve
 from dualfree.steps import theorem_theta
 
 DATA = ("w8a", "dorothea", "protein")
@@ -105,13 +103,8 @@ def _run(
     bound: BoundSampling, best: float, name: str, step: float, epochs: float, floor: float = TARGET, threads: int = 1
 ) -> runs.Curve:
     return runs.run(
-        bound.problem, best, name, epochs=epochs, floor=floor, every=_EVERY, sampling=bound, step=step, **_on(threads)
+        bound.problem, best, name, epochs=epochs, floor=floor, every=_EVERY, sampling=bound, step=step, n_threads=threads
     )
-
-
-def _on(threads: int) -> dict[str, Any]:
-    """The argument for so many threads, where `solve` has it."""
-    return {"n_threads": threads} if "n_threads" in inspect.signature(solve).parameters else {}
 
 
 def _most_examples(bound: BoundSampling, tau: int) -> int:

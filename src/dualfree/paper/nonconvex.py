@@ -53,7 +53,7 @@ def figure(sources: Mapping[str, Source]) -> Figure:
         "concave, their average is convex. λ = 1/√(2n); with λ = 1/n the θ of Theorem 1 is of order 1/n², too small "
         f"for any run. D⁽ᵗ⁾/D⁽⁰⁾ with the step of Theorem 1, mean of {_SEEDS} runs.",
         experiments,
-        tuple(Panel(f"{name}, half of the losses concave", f"nonconvex-{name}", _draw) for name in DATA),
+        tuple(Panel(name, f"nonconvex-{name}", _draw) for name in DATA),
         3,
         lambda raw: table_of_decays([Decay.of(decay) for decay in raw["decays"]]),
     )

@@ -160,7 +160,7 @@ def _legends(made: Any, axes: list[Any]) -> None:
         for handle, label in zip(handles, labels, strict=True):
             found.setdefault(label, handle)
     if len(axes) > 1 and len(set(sets)) == 1 and 0 < len(found) <= _COMMON_LEGEND:
-        made.legend(found.values(), found.keys(), loc="outside upper center", ncols=min(4, len(found)))
+        made.legend(found.values(), found.keys(), loc="outside upper center", ncols=min(5, len(found)))
     else:
         for axis in axes:
             _legend(axis, alone=len(axes) == 1)
