@@ -103,7 +103,15 @@ def _run(
     bound: BoundSampling, best: float, name: str, step: float, epochs: float, floor: float = TARGET, threads: int = 1
 ) -> runs.Curve:
     return runs.run(
-        bound.problem, best, name, epochs=epochs, floor=floor, every=_EVERY, sampling=bound, step=step, n_threads=threads
+        bound.problem,
+        best,
+        name,
+        epochs=epochs,
+        floor=floor,
+        every=_EVERY,
+        sampling=bound,
+        step=step,
+        n_threads=threads,
     )
 
 
