@@ -117,7 +117,7 @@ def test_claims_that_cannot_hold_are_reported_as_such(report):
     assert len(verdicts) == len(claims.CLAIMS) == len(report.outcome.verdicts)
     assert not verdicts["The datasets have the n, d and density of Table 1."].holds  # smaller, and erratum 7
     assert verdicts["No chunk of Algorithm 2, as printed, exceeds m (erratum 1)."].word == "does not hold"
-    with (report.folder / "claims.csv").open(encoding="utf-8", newline="") as file:
+    with (report.folder / "report-claims.csv").open(encoding="utf-8", newline="") as file:
         assert [row["verdict"] for row in csv.DictReader(file)] == [v.word for v in report.outcome.verdicts]
 
 
@@ -126,6 +126,8 @@ def test_a_second_run_computes_nothing(report):
     before = (report.folder / "figure-1.csv").read_bytes()
     again = reproduce(report.folder, TINY, ["table-1", "figure-1"])
     assert again.computed == []
+    assert again.page.name == "table-1-figure-1.html"
+    assert report.page.read_text(encoding="utf-8").count("<svg") == report.panels  # the whole report is still there
     assert (report.folder / "figure-1.csv").read_bytes() == before
     # Claims agree with what the whole run found.
     whole = {verdict.claim: verdict for verdict in report.outcome.verdicts}

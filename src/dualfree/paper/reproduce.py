@@ -58,7 +58,7 @@ def reproduce(
     scale : Scale
         `FULL` or `QUICK`.
     wanted : sequence of str
-        Names of figures, or their beginnings; all by default.
+        Names of figures, or their beginnings; all by default. The page is then named after them.
     command : str
         What the user typed, for the page.
     console : Console, optional
@@ -75,8 +75,12 @@ def reproduce(
         shown.print(f"drawing {figure.name}", highlight=False)
         files += write_figure(figure, raws, folder, page)
     rows = [(verdict.claim, verdict.where, verdict.measured, verdict.word) for verdict in verdicts]
-    files.append(save_csv(Table(("claim", "where", "measured", "verdict"), rows), folder / "claims.csv"))
-    path = folder / REPORT
+    # A page of some figures has a name of its own: it must not replace that of all.
+    stem = "-".join(wanted)
+    files.append(
+        save_csv(Table(("claim", "where", "measured", "verdict"), rows), folder / f"{stem or 'report'}-claims.csv")
+    )
+    path = folder / (f"{stem}.html" if wanted else REPORT)
     path.write_text(page.html(), encoding="utf-8")
     return Outcome(path, files, verdicts, store.computed, store.seconds)
 
