@@ -30,7 +30,7 @@ bench-scaling: $(BENCH_READY)
 	.venv-bench/bin/python -m benchmarks.scaling $(BENCH)
 
 reproduce: $(READY)
-	$(BIN)/python -m dualfree.paper
+	$(BIN)/dualfree reproduce
 
 clean:
 	rm -rf .venv .venv-bench build
