@@ -21,6 +21,11 @@ class WatchedProblem(Problem):
         self.seen = np.asarray(w)
         return super().evaluate(w, *arguments, **options)
 
+    def look(self, w: Floats, *, n_threads: int = 1) -> tuple[Floats, Evaluation, Floats]:
+        found = super().look(w, n_threads=n_threads)
+        self.seen = found[0]
+        return found
+
 
 class Fit:
     """The two-class or one-target problem under way, handed to ``begin`` of callbacks that have it.

@@ -46,6 +46,7 @@ def ridge_path(
     solver: str = "auto",
     sampling: Any = None,
     step: Any = None,
+    n_threads: int | None = 1,
 ) -> RidgePath:
     """Ridge regression for many alphas, each fit starting from the dual variables of the one before.
 
@@ -57,7 +58,7 @@ def ridge_path(
         Strengths of the penalty, above 0, in any order.
     verbose : int
         1 shows a bar with one step for each alpha.
-    fit_intercept, tol, max_iter, random_state, solver, sampling, step
+    fit_intercept, tol, max_iter, random_state, solver, sampling, step, n_threads
         As in `Ridge`.
 
     Returns
@@ -78,7 +79,7 @@ def ridge_path(
     True
     """
     model = Ridge(fit_intercept=fit_intercept, tol=tol, max_iter=max_iter, random_state=random_state)
-    model.set_params(solver=solver, sampling=sampling, step=step)
+    model.set_params(solver=solver, sampling=sampling, step=step, n_threads=n_threads)
     check_parameters(model)
     grid = strengths("alphas", alphas)[::-1]
     X, y = training_data(model, X, y, multi_output=True, y_numeric=True)
@@ -122,7 +123,7 @@ class RidgeCV(MultiOutputMixin, LinearRegressor, CrossValidated):
         Folds at a time, in threads.
     verbose : int
         1 shows a bar with one step for each fold and alpha.
-    fit_intercept, tol, max_iter, random_state, solver, sampling, step
+    fit_intercept, tol, max_iter, random_state, solver, sampling, step, n_threads
         As in `Ridge`.
     gcv_mode, store_cv_results, alpha_per_target
         Of scikit-learn's leave-one-out. `gcv_mode` is accepted and has no effect; the others are refused if True.
@@ -185,6 +186,7 @@ class RidgeCV(MultiOutputMixin, LinearRegressor, CrossValidated):
         solver: str = "auto",
         sampling: Any = None,
         step: Any = None,
+        n_threads: int | None = 1,
     ) -> None:
         self.alphas = alphas
         self.fit_intercept = fit_intercept
@@ -201,6 +203,7 @@ class RidgeCV(MultiOutputMixin, LinearRegressor, CrossValidated):
         self.solver = solver
         self.sampling = sampling
         self.step = step
+        self.n_threads = n_threads
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
