@@ -2,6 +2,7 @@
 
 The tolerance is tight because some checks compare two fits to seven digits, as scikit-learn does for its own. One
 check skips itself unless SCIPY_ARRAY_API is set: it is about arrays of other libraries, which no estimator here takes.
+One is expected to fail, for classifiers without an intercept only; `NO_INTERCEPT` says why, and so do their docstrings.
 """
 
 import pytest
@@ -32,7 +33,18 @@ ESTIMATORS = [
 ]
 
 
+NO_INTERCEPT = {
+    "check_class_weight_classifiers": "asks that a heavy class be predicted nearly everywhere, which no line through the "
+    "origin can do; scikit-learn's own LogisticRegression(fit_intercept=False) fails it too"
+}
+
+
+def expected_to_fail(estimator):
+    through_origin = isinstance(estimator, LogisticRegression | LinearSVC) and not estimator.fit_intercept
+    return NO_INTERCEPT if through_origin else {}
+
+
 @pytest.mark.filterwarnings("ignore")  # the checks provoke warnings and look at those that matter to them
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_to_fail)
 def test_scikit_learn_check(estimator, check):
     check(estimator)

@@ -161,6 +161,8 @@ def _solve_by(
     running.n_threads = n_threads
     start = running.start(*_start(warm_start, problem))
     start.seed = seed
+    if running.takes_all and isinstance(warm_start, Result) and len(warm_start.w) == problem.d:
+        start.w[:] = warm_start.w  # these methods keep w and derive α, not the other way round
     if not np.isfinite(start.w).all():
         raise ValueError("warm_start is so large that its w = (1/λn) Σ A_i α_i overflows; start from a smaller α.")
     tuning: Tuning | None = None

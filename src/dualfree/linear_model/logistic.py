@@ -70,7 +70,8 @@ class LogisticRegression(LogisticClassifier):
         The certified relative gap: the fit ends when the objective is proven to be within ``tol`` times its value of
         the smallest possible. This is what `tol` means in every estimator here.
     fit_intercept : bool
-        Whether there is a b.
+        Whether there is a b. Without one, scikit-learn's check that a heavy class is predicted nearly everywhere fails,
+        as it does for scikit-learn's own estimator: no plane through the origin can do that.
     class_weight : dict, "balanced" or None
         A factor for each class, in the weights of its examples.
     random_state : int, RandomState or None

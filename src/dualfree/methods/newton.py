@@ -41,6 +41,7 @@ class _FullPass(Method):
             )
         self._here: tuple[Floats, Evaluation, Floats] | None = None  # w, what is known of it, margins
         self._model: LimitedMemory | None = None
+        self._steepest = float(np.mean(problem.l * problem.examples.square_norms)) + problem.lam  # bounds the Hessian
 
     def _new_base(self, curvatures: Floats) -> Base:
         """A model of the curvature of P from those of the losses."""
@@ -79,8 +80,14 @@ class _FullPass(Method):
         else:
             shortened = False
         if not self._falls(seen, there[1], 0.0):
-            self.stalled, self._model = fresh, None  # an old model may point the wrong way; a fresh one does not
-            return
+            self._model = None  # an old model may point the wrong way
+            if not fresh:
+                return
+            # Where all losses are flat, a fresh one may too; but a short enough step downhill never does.
+            there = self._look(w - seen.gradient / self._steepest)
+            if not self._falls(seen, there[1], 0.0):
+                self.stalled = True
+                return
         model.learn((there[0] - w)[:d], (there[1].gradient - seen.gradient)[:d])
         self._here = there
         state.w[:] = there[0]

@@ -1,0 +1,99 @@
+"""Threads: the same bits for any number of them, a certificate as strict in rounds, and clear words for bad numbers."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import dualfree as df
+
+N, D = 6000, 60
+
+
+def make_problem(kind="csr", intercept=False, loss=df.losses.Logistic):
+    """Large enough that threads are really started: hundreds of thousands of nonzeros."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, D)) * (rng.random(size=(N, D)) < 0.8)
+    y = np.sign(X @ rng.normal(size=D) + rng.normal(size=N))
+    layouts = {"csr": sparse.csr_array, "unsorted": unsorted, "dense": np.asarray, "same": lambda X: sparse.csr_array(X != 0) * 0.1}
+    return df.Problem(layouts[kind](X), loss(y), lam=1 / N, intercept=intercept)
+
+
+def unsorted(X):
+    """The same rows, the columns of each in reverse order."""
+    A = sparse.csr_array(X)
+    order = np.concatenate([np.arange(b - 1, a - 1, -1) for a, b in zip(A.indptr[:-1], A.indptr[1:], strict=True)])
+    return sparse.csr_array((A.data[order], A.indices[order], A.indptr), shape=A.shape)
+
+
+def bits(result):
+    history = result.history
+    return b"".join(part.tobytes() for part in (result.w, result.alpha, history.value, history.gap))
+
+
+@pytest.mark.parametrize("kind", ["csr", "unsorted", "dense", "same"])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "dfsdca", "sampling": "nice:500"},
+        {"method": "dfsdca", "sampling": df.samplings.Independent(np.full(N, 0.1)), "step": "theorem-2"},
+        {"method": "dfsdca"},
+        {"method": "newton"},
+        {"method": "lbfgs"},
+    ],
+    ids=["nice", "independent", "shuffled", "newton", "lbfgs"],
+)
+def test_the_same_bits_for_any_number_of_threads(options, kind, intercept):
+    problem = make_problem(kind, intercept)
+    runs = {bits(df.solve(problem, n_threads=k, max_epochs=3, tol=0.0, **options)) for k in (1, 2, 3, 7)}
+    assert len(runs) == 1
+
+
+@pytest.mark.parametrize("kind", ["csr", "dense"])
+def test_a_pass_in_threads_is_the_pass(kind):
+    problem = make_problem(kind)
+    rng = np.random.default_rng(1)
+    w, alpha = rng.normal(size=D), rng.normal(size=N)
+    one, four = (problem.evaluate(w, alpha, n_threads=k) for k in (1, 4))
+    assert one.value == four.value
+    assert one.duality_gap == four.duality_gap
+    np.testing.assert_array_equal(one.gradient, four.gradient)
+    np.testing.assert_array_equal(problem.margins(w), problem.margins(w, n_threads=4))
+    X = problem.examples.X.toarray() if kind == "csr" else problem.examples.X
+    np.testing.assert_allclose(problem.margins(w), X @ w, atol=1e-12)
+    np.testing.assert_allclose(problem.examples.combine(alpha, n_threads=3), X.T @ alpha, atol=1e-10)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("loss", [df.losses.Logistic, df.losses.SquaredHinge, df.losses.Squared])
+def test_rounds_reach_the_same_certified_optimum(loss, intercept):
+    problem = make_problem("csr", intercept, loss)
+    best = df.solve(problem, method="newton", tol=1e-10).certificate.value
+    for n_threads in (1, 2, 5):
+        result = df.solve(problem, method="dfsdca-rounds", n_threads=n_threads, tol=1e-6, max_epochs=500)
+        assert result.status == "converged"
+        assert best * (1 - 1e-9) <= result.certificate.value <= best * (1 + 1e-6)
+        again = df.solve(problem, method="dfsdca-rounds", n_threads=n_threads, tol=1e-6, max_epochs=500)
+        assert bits(result) == bits(again)
+        if not intercept:
+            np.testing.assert_allclose(result.w, problem.primal(result.alpha), atol=1e-8 * np.abs(result.w).max())
+
+
+def test_rounds_refuse_what_they_cannot_do():
+    problem = make_problem()
+    for options in ({"sampling": "nice:8"}, {"step": "theorem-2"}):
+        with pytest.raises(ValueError, match=r"takes serial samplings and step='implicit', not .*method='dfsdca' takes"):
+            df.solve(problem, method="dfsdca-rounds", **options)
+
+
+@pytest.mark.parametrize("n_threads", [2, None])
+def test_auto_with_threads_ends_with_the_same_certificate(n_threads):
+    result = df.solve(make_problem(), method="auto", n_threads=n_threads, tol=1e-8)
+    assert result.status == "converged"
+    assert result.certificate.relative_gap <= 1e-8
+
+
+@pytest.mark.parametrize(("n_threads", "error"), [(0, ValueError), (-2, ValueError), (1.5, TypeError), ("many", TypeError)])
+def test_bad_numbers_of_threads(n_threads, error):
+    with pytest.raises(error, match="n_threads is"):
+        df.solve(make_problem(), n_threads=n_threads)
