@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: demo test lint bench reproduce clean
+.PHONY: demo test lint bench bench-threads bench-scaling reproduce clean
 
 demo: $(READY)
 	$(BIN)/dualfree demo
@@ -16,14 +16,24 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(READY)
-	$(BIN)/python -m benchmarks
+# Options of the benchmarks: make bench BENCH="--quick", or "--datasets rcv1 --losses logistic", ...
+BENCH ?=
+BENCH_READY := .venv-bench/ready
+
+bench: $(BENCH_READY)
+	.venv-bench/bin/python -m benchmarks $(BENCH)
+
+bench-threads: $(BENCH_READY)
+	.venv-bench/bin/python -m benchmarks.threads $(BENCH)
+
+bench-scaling: $(BENCH_READY)
+	.venv-bench/bin/python -m benchmarks.scaling $(BENCH)
 
 reproduce: $(READY)
-	$(BIN)/python -m dualfree.paper
+	$(BIN)/dualfree reproduce
 
 clean:
-	rm -rf .venv build
+	rm -rf .venv .venv-bench build
 
 $(READY): pyproject.toml CMakeLists.txt $(shell find cpp -type f)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -32,3 +42,10 @@ $(READY): pyproject.toml CMakeLists.txt $(shell find cpp -type f)
 	@echo "Installing dualfree and its tools into .venv (a minute or two) ..."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $(READY)
+
+$(BENCH_READY): pyproject.toml CMakeLists.txt benchmarks/environment.py $(shell find cpp -type f)
+	$(PYTHON) -m venv .venv-bench
+	@echo "Installing dualfree and its peers into .venv-bench (some minutes) ..."
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[plots,tables,numba]'
+	.venv-bench/bin/python -m benchmarks.environment
+	touch $(BENCH_READY)

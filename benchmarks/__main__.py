@@ -1,6 +1,20 @@
-"""All benchmarks, one after the other: what `make bench` runs."""
+"""All benchmarks, one after the other: what `make bench` runs. Options are those of the race."""
 
-from benchmarks import custom_loss, libsvm_reader, solvers
+from functools import wraps
+from typing import Any
 
-for benchmark in (solvers, libsvm_reader, custom_loss):
-    benchmark.main()
+import typer
+
+from benchmarks import custom_loss, libsvm_reader
+from benchmarks.race.__main__ import race
+
+
+@wraps(race)
+def everything(**options: Any) -> None:
+    race(**options)
+    for benchmark in (libsvm_reader, custom_loss):
+        benchmark.main()
+
+
+if __name__ == "__main__":
+    typer.run(everything)

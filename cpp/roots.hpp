@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "elementary.hpp"
+
 namespace dualfree {
 
 struct Residual {
@@ -36,7 +38,34 @@ double newton_in_bracket(double from, double to, Residual first, double bend, Fu
     return x;
 }
 
-// The same without a slope, for a residual x + f'(z + c (x - a)): its slope is at least one. `at_from` is the residual
+// The root x of x = 1 / (1 + exp(t + c (x - s))), from x = s: the logistic loss's implicit step. One exponential gives the
+// residual F and three derivatives, hence moves of fourth order (Householder), here multiplied through by powers of
+// D = 1 + e, so that there is one division. Whatever leaves the bracket, or takes long, is left to Newton's method.
+inline double implicit_sigmoid(double t, double s, double c) {
+    const auto sigmoid = [](double u) {  // 1 / (1 + exp(u))
+        const double e = exponential(-std::fabs(u));
+        return (u >= 0 ? e : 1.0) / (1 + e);
+    };
+    double x = s, u = t;
+    for (int round = 0; round < 6; ++round) {
+        const double e = exponential(-std::fabs(u)), D = 1 + e;
+        const double a = u >= 0 ? e : 1.0, skew = u >= 0 ? 1 - e : e - 1;
+        const double F = x * D - a, G = D * D + c * e, H = -c * c * e * skew, K = c * c * c * e * (skew * skew - 2 * e);
+        const double GG = G * G, FH = F * H;
+        const double move = -F * D * (6 * GG - 3 * FH) / (6 * G * (GG - FH) + F * F * K), shift = c * move;
+        x += move;
+        if (std::fabs(shift * shift * shift * move) * (1 + c) <= 1e-13) return x;
+        if (!(std::fabs(shift) <= 4 && x >= 0 && x <= 1)) break;
+        u += shift;
+    }
+    const auto residual_of = [&](double at, double p) { return Residual{at - p, 1 + c * p * (1 - p)}; };
+    const double target = sigmoid(t);
+    // |p''| <= p' <= p (1 - p), so the residual bends by at most c / 2 times its slope.
+    return newton_in_bracket(s, target, residual_of(s, target), 0.5 * c,
+                             [&](double at) { return residual_of(at, sigmoid(t + c * (at - s))); });
+}
+
+// Newton without a slope, for a residual x + f'(z + c (x - a)): its slope is at least one. `at_from` is the residual
 // at `from`, which every caller has already. Secants through the last two points, kept inside the bracket, and a
 // bisection whenever a move is not half of the one before. A secant multiplies the last two errors (and c), so when
 // the product of two moves is small the point that follows needs no evaluation; the bound on the last move alone

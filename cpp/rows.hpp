@@ -3,6 +3,7 @@
 // A row may end in one more feature that X does not hold, the same `constant` in every row (for the intercept),
 // and `offset` is then added to every product.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <variant>
@@ -23,22 +24,38 @@ DUALFREE_INLINE void prefetch_lines(const void* begin, const void* end) {
 }
 
 struct Pair {
-    double first, second;
+    double first = 0, second = 0;
     void add(const Pair& scale, double x) {
         first += scale.first * x;
         second += scale.second * x;
     }
 };
 
-template <class Value, class Index>
+// The values of a matrix whose stored values are all the same (words present or absent, one-hot categories): nothing
+// to load.
+struct Same {
+    double value;
+    double operator[](Size) const { return value; }
+};
+
+DUALFREE_INLINE void prefetch_values(const Same&, Size, Size) {}
+template <class Value>
+DUALFREE_INLINE void prefetch_values(const Value* values, Size first, Size last) {
+    prefetch_lines(values + first, values + last);
+}
+
+// Values: const double*, const float* or Same.
+template <class Values, class Index>
 struct CsrRows {
-    const Value* values;
+    Values values;
     const Index* columns;
     const Index* start;  // start[i] .. start[i + 1] is row i
-    Size n, d;                         // d counts the constant feature, if there is one
+    Size n, d;           // d counts the constant feature, if there is one
     double constant = 0, offset = 0;
+    bool sorted = false;  // whether the columns of every row increase
 
     Size nonzeros(Size i) const { return start[i + 1] - start[i]; }
+    Size work_before(Size i) const { return Size(start[i]) + i; }  // of the rows before i; an empty one is work too
 
     // Four sums side by side: one alone would wait for the latency of each addition.
     double dot(Size i, const double* w) const {
@@ -56,11 +73,44 @@ struct CsrRows {
         return constant != 0 ? sum + offset + constant * w[d - 1] : sum;
     }
 
-    // w += scale * row i
+    // The products with both of a row of pairs, two sums of each side by side; without the offset of an intercept.
+    Pair dot(Size i, const Pair* w) const {
+        const Size last = start[i + 1];
+        Pair even{0, 0}, odd{0, 0};
+        Size k = start[i];
+        for (; k + 2 <= last; k += 2) {
+            even.add(w[columns[k]], double(values[k]));
+            odd.add(w[columns[k + 1]], double(values[k + 1]));
+        }
+        if (k < last) even.add(w[columns[k]], double(values[k]));
+        if (constant != 0) odd.add(w[d - 1], constant);
+        return {even.first + odd.first, even.second + odd.second};
+    }
+
+    // w += scale * row i. Four at a time: no column is twice in a row, so the loads need not wait for the stores.
     void add_to(Size i, double scale, double* w) const {
         const Size last = start[i + 1];
-        for (Size k = start[i]; k < last; ++k) w[columns[k]] += scale * double(values[k]);
+        Size k = start[i];
+        for (; k + 4 <= last; k += 4) {
+            double &a = w[columns[k]], &b = w[columns[k + 1]], &c = w[columns[k + 2]], &e = w[columns[k + 3]];
+            const double to_a = a + scale * double(values[k]), to_b = b + scale * double(values[k + 1]);
+            const double to_c = c + scale * double(values[k + 2]), to_e = e + scale * double(values[k + 3]);
+            a = to_a, b = to_b, c = to_c, e = to_e;
+        }
+        for (; k < last; ++k) w[columns[k]] += scale * double(values[k]);
         if (constant != 0) w[d - 1] += scale * constant;
+    }
+
+    // The same for the features low .. high - 1 alone, in the same order and with the same rounding.
+    void add_to(Size i, double scale, double* w, Size low, Size high) const {
+        const Index *begin = columns + start[i], *end = columns + start[i + 1];
+        if (sorted) {
+            begin = std::lower_bound(begin, end, Index(low));
+            end = std::lower_bound(begin, end, Index(std::min(high, d)));
+        }
+        for (const Index* at = begin; at < end; ++at)
+            if (*at >= low && *at < high) w[*at] += scale * double(values[at - columns]);
+        if (constant != 0 && low < d && high == d) w[d - 1] += scale * constant;
     }
 
     // Two such sums side by side in memory: one cache line for each feature instead of two.
@@ -74,7 +124,7 @@ struct CsrRows {
     void for_each(Size i, Visit&& visit) const {
         const Size last = start[i + 1];
         for (Size k = start[i]; k < last; ++k)
-            if (values[k] != Value(0)) visit(Size(columns[k]), double(values[k]));
+            if (values[k] != 0) visit(Size(columns[k]), double(values[k]));
         if (constant != 0) visit(d - 1, constant);
     }
 
@@ -83,7 +133,7 @@ struct CsrRows {
     // Every cache line of a short row, the first ones of a long row: there the hardware follows the stream itself.
     DUALFREE_INLINE void prefetch(Size i) const {
         const Size first = start[i], last = start[i + 1];
-        prefetch_lines(values + first, values + last);
+        prefetch_values(values, first, last);
         prefetch_lines(columns + first, columns + last);
     }
 };
@@ -97,6 +147,7 @@ struct DenseRows {
     double constant = 0, offset = 0;
 
     Size nonzeros(Size) const { return width; }
+    Size work_before(Size i) const { return i * (width + 1); }
 
     double dot(Size i, const double* w) const {
         const Value* row = values + i * row_stride;
@@ -110,6 +161,18 @@ struct DenseRows {
         return constant != 0 ? sum + offset + constant * w[width] : sum;
     }
 
+    Pair dot(Size i, const Pair* w) const {
+        const Value* row = values + i * row_stride;
+        double first = 0, second = 0;
+#pragma omp simd reduction(+ : first, second)
+        for (Size j = 0; j < width; ++j) {
+            first += double(row[j * column_stride]) * w[j].first;
+            second += double(row[j * column_stride]) * w[j].second;
+        }
+        return constant != 0 ? Pair{first + constant * w[width].first, second + constant * w[width].second}
+                             : Pair{first, second};
+    }
+
     void add_to(Size i, double scale, double* w) const {
         const Value* row = values + i * row_stride;
         if (column_stride == 1) {
@@ -119,6 +182,13 @@ struct DenseRows {
             for (Size j = 0; j < width; ++j) w[j] += scale * double(row[j * column_stride]);
         }
         if (constant != 0) w[width] += scale * constant;
+    }
+
+    void add_to(Size i, double scale, double* w, Size low, Size high) const {
+        const Value* row = values + i * row_stride;
+        const Size last = std::min(high, width);
+        for (Size j = low; j < last; ++j) w[j] += scale * double(row[j * column_stride]);
+        if (constant != 0 && low < d && high == d) w[width] += scale * constant;
     }
 
     void add_to(Size i, Pair scale, Pair* out) const {
@@ -142,8 +212,9 @@ struct DenseRows {
     }
 };
 
-using Rows = std::variant<CsrRows<double, std::int32_t>, CsrRows<double, std::int64_t>,
-                          CsrRows<float, std::int32_t>, CsrRows<float, std::int64_t>, DenseRows<double>,
+using Rows = std::variant<CsrRows<const double*, std::int32_t>, CsrRows<const double*, std::int64_t>,
+                          CsrRows<const float*, std::int32_t>, CsrRows<const float*, std::int64_t>,
+                          CsrRows<Same, std::int32_t>, CsrRows<Same, std::int64_t>, DenseRows<double>,
                           DenseRows<float>>;
 
 }  // namespace dualfree

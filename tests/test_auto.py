@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import dualfree as df
-from dualfree.automatic import newton_epochs
+from dualfree.costs import Costs, estimate
 from helpers.off_centre import LOSSES, make_data
 
 
@@ -13,16 +14,47 @@ def make_problem(lam, intercept=False, name="logistic"):
     return df.Problem(X, LOSSES[name](y), lam, intercept=intercept)
 
 
-def test_it_stays_with_dfsdca_where_that_converges_fast():
-    result = df.solve(make_problem(1.0), method="auto")
+def make_wide(lam):
+    """More features than examples: there dfSDCA has no rival."""
+    rng = np.random.default_rng(0)
+    X = sparse.random(60, 6000, density=0.01, random_state=0, format="csr")
+    return df.Problem(X, df.losses.Logistic(np.sign(rng.normal(size=60))), lam)
+
+
+def test_it_takes_dfsdca_where_that_is_cheapest_and_looks_seldom():
+    result = df.solve(make_wide(1.0), method="auto", tol=1e-8)
     assert result.status == "converged"
     assert result.method == "auto: dfsdca"
+    assert "dfSDCA was chosen by estimated cost" in result.message
+    assert len(result.history) <= 4
+    each = df.solve(make_wide(1.0), method="auto", tol=1e-8, evaluate_every=1.0)
+    assert len(each.history) == each.epochs + 1
+    assert each.epochs >= result.epochs - 1
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_it_turns_to_newton_at_small_lambda(intercept):
+def test_the_first_look_costs_no_pass_and_tells_the_truth(intercept):
+    problem = make_problem(1.0, intercept)
+    seldom = df.solve(problem, method="auto", sampling="shuffled", max_epochs=3)
+    each = df.solve(problem, max_epochs=3)
+    assert seldom.history[0].value == pytest.approx(each.history[0].value, rel=1e-12)
+    assert seldom.history[0].gap >= each.history[0].gap * (1 - 1e-12)
+    np.testing.assert_allclose(seldom.w, each.w, rtol=1e-12)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_it_takes_newton_at_small_lambda(intercept):
     problem = make_problem(1e-6, intercept)
     result = df.solve(problem, method="auto", tol=1e-10, max_epochs=500)
+    assert result.status == "converged"
+    assert result.method == "auto: newton"
+    assert "Newton's method was chosen by estimated cost" in result.message
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_it_turns_to_newton_where_dfsdca_is_slower_than_thought(intercept):
+    problem = make_problem(1e-6, intercept)
+    result = df.solve(problem, method="auto", sampling="shuffled", tol=1e-10, max_epochs=500)
     assert result.status == "converged"
     assert result.method == "auto: dfsdca, then newton"
     assert "Newton's method the time of" in result.message
@@ -39,15 +71,25 @@ def test_it_turns_to_newton_at_small_lambda(intercept):
 def test_a_callback_stops_either_part():
     problem = make_problem(1e-6)
     assert df.solve(problem, method="auto", callback=lambda row: row.epoch >= 2).epochs == 2
-    stopped = df.solve(problem, method="auto", tol=1e-12, callback=lambda row: row.epoch >= 6)
+    assert df.solve(problem, method="auto", step="implicit", callback=lambda row: row.epoch >= 8).status == "stopped"
+    stopped = df.solve(problem, method="auto", tol=1e-14, callback=lambda row: row.epoch >= 3)
     assert stopped.status == "stopped"
 
 
-def test_where_newton_cannot_be_used_it_costs_infinity():
+def test_what_cannot_be_used_has_no_cost():
     X, y = make_data("squared", n=200, d=8)
     weight = np.where(np.arange(200) == 0, -0.01, 1.0)
-    assert newton_epochs(df.Problem(X, df.losses.Squared(y, weight=weight), 1.0)) == np.inf
-    assert newton_epochs(make_problem(1.0)) < np.inf
+    assert list(estimate(df.Problem(X, df.losses.Squared(y, weight=weight), 1.0), 1e-6).epochs) == ["dfsdca"]
+    assert "newton" not in estimate(make_wide(1.0), 1e-6).epochs
+    assert "newton" in estimate(make_problem(1.0), 1e-6).epochs
+
+
+def test_threads_make_passes_and_rounds_cheaper():
+    one, many = (estimate(make_wide(1e-6), 1e-6, n_threads=k) for k in (1, 16))
+    assert "dfsdca-rounds" not in one.epochs
+    assert many.epochs["lbfgs"] < one.epochs["lbfgs"]
+    assert Costs({"dfsdca": 5.0, "lbfgs": 4.0}).best == "lbfgs"
+    assert Costs({"dfsdca": 3.0, "lbfgs": 4.0, "newton": 3.5}).cheapest_beside_dfsdca == "newton"
 
 
 def test_limits_are_shared():

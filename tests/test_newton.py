@@ -6,6 +6,8 @@ from scipy import sparse
 
 import dualfree as df
 from dualfree._native import kernels
+from dualfree.methods.curvature import Base, LimitedMemory
+from dualfree.methods.newton import sample_size
 from helpers.off_centre import LOSSES, make_data
 
 INTERCEPT = [False, True]
@@ -23,7 +25,10 @@ def test_hessian_by_differences(layout, intercept):
     problem = make_problem("logistic", 0.1, intercept, layout, weight)
     w = 0.1 * np.random.default_rng(1).normal(size=problem.d)
     differences = [(problem.gradient(w + e) - problem.gradient(w - e)) / 2e-6 for e in 1e-6 * np.eye(problem.d)]
-    np.testing.assert_allclose(problem.hessian(w), differences, atol=1e-7)
+    z = problem.curvatures(problem.margins(w))
+    np.testing.assert_allclose(problem.hessian(z), differences, atol=1e-7)
+    every = np.arange(problem.n)
+    np.testing.assert_allclose(np.mean([problem.hessian(z, every[[i]]) for i in every], axis=0), differences, atol=1e-7)
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -36,12 +41,64 @@ def test_curvature_is_the_derivative_of_the_derivative(name):
     np.testing.assert_allclose(out, differences, atol=1e-6)
 
 
-def test_the_value_along_a_line():
-    problem = make_problem("huber", 0.1, True)
-    w, direction = np.random.default_rng(3).normal(size=(2, problem.d))
-    along = problem.along(w, direction)
-    for t in (0.0, 0.3, -2.0):
-        assert along(t) == pytest.approx(problem.value(w + t * direction), rel=1e-12)
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("intercept", INTERCEPT)
+def test_a_look_is_an_evaluation_at_the_best_intercept(layout, intercept):
+    problem = make_problem("huber", 0.1, intercept, layout)
+    w, seen, z = problem.look(np.random.default_rng(3).normal(size=problem.d))
+    again = problem.evaluate(w)
+    assert seen.value == pytest.approx(again.value, rel=1e-12)
+    np.testing.assert_allclose(seen.gradient, again.gradient, atol=1e-12)
+    np.testing.assert_allclose(z, problem.margins(w), atol=1e-12)
+    if intercept:
+        assert abs(again.gradient[-1]) < 1e-12
+    alpha = -problem.derivatives(w)
+    assert seen.duality_gap == pytest.approx(problem.gap(w, alpha), rel=1e-6, abs=1e-9)
+
+
+def test_l_bfgs_solves_with_what_it_learnt():
+    rng = np.random.default_rng(4)
+    root = rng.normal(size=(6, 6))
+    matrix = root @ root.T + np.eye(6)
+
+    class Identity(Base):
+        def solve(self, gradient):
+            return gradient.copy()
+
+    model = LimitedMemory(Identity())
+    for _ in range(40):
+        move = rng.normal(size=6)
+        model.learn(move, matrix @ move)
+        np.testing.assert_allclose(model.solve(matrix @ move), move, atol=1e-9)  # the secant equation
+
+
+@pytest.mark.parametrize("intercept", INTERCEPT)
+@pytest.mark.parametrize("name", LOSSES)
+def test_l_bfgs_reaches_the_optimum(name, intercept):
+    problem = make_problem(name, 0.01, intercept, sparse.csr_matrix)
+    result = df.solve(problem, method="lbfgs", tol=1e-9, max_epochs=500)
+    assert result.status == "converged", result.message
+    other = df.solve(problem, method="newton", tol=1e-12)
+    assert result.certificate.value == pytest.approx(other.certificate.value, rel=1e-8)
+
+
+def test_a_tolerance_beyond_rounding_ends_the_run():
+    result = df.solve(make_problem("logistic", 0.1, False), method="newton", tol=0.0, max_epochs=500)
+    assert result.status == "stalled"
+    assert result.epochs < 100
+    assert result.certificate.relative_gap < 1e-12
+    assert "Rounding allows no further progress" in result.message
+
+
+def test_a_sample_of_the_examples_is_enough_where_they_are_many():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(20_000, 5))
+    y = np.sign(X @ rng.normal(size=5) + rng.normal(size=20_000))
+    problem = df.Problem(X, df.losses.Logistic(y), lam=1e-8)
+    assert sample_size(problem) == 400
+    result = df.solve(problem, method="newton", tol=1e-6)
+    assert result.status == "converged"
+    assert result.epochs <= 10
 
 
 @pytest.mark.parametrize("intercept", INTERCEPT)

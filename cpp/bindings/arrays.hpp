@@ -39,8 +39,8 @@ Array<T> to_array(std::vector<T>&& values) {
     return Array<T>(owned->data(), {owned->size()}, owner);
 }
 
-// (values, columns, start, d, constant, offset) for CSR, (X, constant, offset) for dense: what examples.py hands over.
-// d counts the constant feature, which there is unless `constant` is 0.
+// (values, columns, start, d, constant, offset, sorted) for CSR, (X, constant, offset) for dense: what examples.py hands
+// over. d counts the constant feature, which there is unless `constant` is 0. One value for many columns: all the same.
 template <class Value, class Index>
 bool try_csr(const nb::tuple& t, Rows& rows) {
     In<Value> values;
@@ -48,8 +48,15 @@ bool try_csr(const nb::tuple& t, Rows& rows) {
     if (!nb::try_cast(t[0], values, false) || !nb::try_cast(t[1], columns, false) ||
         !nb::try_cast(t[2], start, false))
         return false;
-    rows = CsrRows<Value, Index>{values.data(), columns.data(), start.data(), Size(start.size()) - 1,
-                                 nb::cast<Size>(t[3]), nb::cast<double>(t[4]), nb::cast<double>(t[5])};
+    const auto make = [&](auto seen) {
+        rows = CsrRows<decltype(seen), Index>{seen, columns.data(), start.data(), Size(start.size()) - 1,
+                                              nb::cast<Size>(t[3]), nb::cast<double>(t[4]), nb::cast<double>(t[5]),
+                                              nb::cast<bool>(t[6])};
+    };
+    if (values.size() == 1 && columns.size() > 1)
+        make(Same{double(values.data()[0])});
+    else
+        make(values.data());
     return true;
 }
 
@@ -66,12 +73,12 @@ bool try_dense(const nb::tuple& t, Rows& rows) {
 
 inline Rows rows_from(const nb::tuple& t) {
     Rows rows;
-    if (t.size() == 6 && (try_csr<double, std::int32_t>(t, rows) || try_csr<double, std::int64_t>(t, rows) ||
+    if (t.size() == 7 && (try_csr<double, std::int32_t>(t, rows) || try_csr<double, std::int64_t>(t, rows) ||
                           try_csr<float, std::int32_t>(t, rows) || try_csr<float, std::int64_t>(t, rows)))
         return rows;
     if (t.size() == 3 && (try_dense<double>(t, rows) || try_dense<float>(t, rows)))
         return rows;
-    throw nb::type_error("rows: expected (values, columns, start, d, constant, offset) or (X, constant, offset) of float32 or float64");
+    throw nb::type_error("rows: expected what examples.py makes of CSR or dense data of float32 or float64");
 }
 
 // The last line of defence: whatever Python hands over, a kernel must not read or write out of bounds.

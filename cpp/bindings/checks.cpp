@@ -13,7 +13,7 @@ static nb::tuple check_rows(nb::tuple rows_tuple, Size stored) {
         found = std::visit([&](const auto& r) { return check(r, stored); }, rows);
     }
     static const char* names[] = {"", "start", "column", "duplicate", "not finite"};
-    return nb::make_tuple(names[int(found.fault)], found.row, found.column);
+    return nb::make_tuple(names[int(found.fault)], found.row, found.column, found.sorted, found.same);
 }
 
 void bind_checks(nb::module_& module) {

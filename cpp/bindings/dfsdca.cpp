@@ -2,11 +2,33 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/module.hpp"
+#include "kernels/rounds.hpp"
 
 using namespace dualfree;
 
-static void dfsdca(nb::tuple rows_tuple, nb::tuple loss_tuple, bool implicit, In<double> scale, double inverse,
-                   In<Size> indices, std::optional<In<Size>> start, Out<double> alpha, Out<double> w) {
+template <class Step>
+static double run(const Rows& rows, const AnyLoss& loss, const Step& step, double inverse, const Batches& batches,
+                  double* alpha, double* w, int threads) {
+    if (!batches.start)
+        return std::visit(
+            [&](const auto& r, const auto& l) {
+                return dfsdca_serial(r, l, step, inverse, batches.indices, batches.count, alpha, w);
+            },
+            rows, loss);
+    const auto steps = std::visit(
+        [&](const auto& l) -> std::unique_ptr<BatchSteps> {
+            return std::make_unique<BatchStepsOf<std::decay_t<decltype(l)>, Step>>(l, step);
+        },
+        loss);
+    return std::visit(
+        [&](const auto& r) {
+            return DfsdcaBatches<std::decay_t<decltype(r)>>{r, *steps, inverse, alpha, w}.run(batches, threads);
+        },
+        rows);
+}
+
+static double dfsdca(nb::tuple rows_tuple, nb::tuple loss_tuple, bool implicit, In<double> scale, double inverse,
+                     In<Size> indices, std::optional<In<Size>> start, Out<double> alpha, Out<double> w, int threads) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
     const Size n = examples_of(rows);
@@ -19,17 +41,25 @@ static void dfsdca(nb::tuple rows_tuple, nb::tuple loss_tuple, bool implicit, In
                           start ? Size(start->size()) - 1 : Size(indices.size())};
     const Size stride = scale.size() == 1 ? 0 : 1;
     nb::gil_scoped_release release;
-    std::visit(
+    if (implicit)
+        return run(rows, loss, ImplicitStep{scale.data(), stride}, inverse, batches, alpha.data(), w.data(), threads);
+    return run(rows, loss, FixedStep{scale.data(), stride}, inverse, batches, alpha.data(), w.data(), threads);
+}
+
+static double rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> scale, double inverse, In<Size> indices,
+                     Size count, int threads, Out<double> alpha, Out<double> w) {
+    const Rows rows = rows_from(rows_tuple);
+    const AnyLoss loss = loss_from(loss_tuple);
+    require_examples(indices, examples_of(rows));
+    require_size("alpha", alpha.size(), examples_of(rows));
+    require_size("scale", scale.size(), examples_of(rows));
+    require_size("w", w.size(), features_of(rows));
+    if (threads < 1 || count < 1) throw nb::value_error("threads and rounds must be at least 1.");
+    nb::gil_scoped_release release;
+    return std::visit(
         [&](const auto& r, const auto& l) {
-            if (implicit) {
-                Dfsdca<std::decay_t<decltype(r)>, std::decay_t<decltype(l)>, ImplicitStep>{
-                    r, l, {scale.data(), stride}, inverse, alpha.data(), w.data()}
-                    .run(batches);
-            } else {
-                Dfsdca<std::decay_t<decltype(r)>, std::decay_t<decltype(l)>, FixedStep>{
-                    r, l, {scale.data(), stride}, inverse, alpha.data(), w.data()}
-                    .run(batches);
-            }
+            return dfsdca_rounds(r, l, scale.data(), inverse, indices.data(), Size(indices.size()), count, threads,
+                                 alpha.data(), w.data());
         },
         rows, loss);
 }
@@ -37,5 +67,8 @@ static void dfsdca(nb::tuple rows_tuple, nb::tuple loss_tuple, bool implicit, In
 void bind_dfsdca(nb::module_& module) {
     module.def("dfsdca", &dfsdca, nb::arg("rows"), nb::arg("loss"), nb::arg("implicit"), nb::arg("scale"),
                nb::arg("inverse"), nb::arg("indices"), nb::arg("start").none(), nb::arg("alpha").noconvert(),
+               nb::arg("w").noconvert(), nb::arg("threads") = 1);
+    module.def("dfsdca_rounds", &rounds, nb::arg("rows"), nb::arg("loss"), nb::arg("scale"), nb::arg("inverse"),
+               nb::arg("indices"), nb::arg("rounds"), nb::arg("threads"), nb::arg("alpha").noconvert(),
                nb::arg("w").noconvert());
 }

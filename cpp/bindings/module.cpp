@@ -10,4 +10,5 @@ NB_MODULE(DUALFREE_MODULE, module) {
     bind_libsvm(module);
     bind_losses(module);
     bind_passes(module);
+    bind_primal(module);
 }

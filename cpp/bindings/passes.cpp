@@ -1,39 +1,49 @@
 #include "kernels/passes.hpp"
 
+#include "kernels/gram.hpp"
+
 #include "bindings/arrays.hpp"
 #include "bindings/module.hpp"
 
 using namespace dualfree;
 
-static double bound_loss_and_gradient(nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> w,
-                                      Out<double> gradient) {
+static double bound_loss_and_gradient(nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> w, Out<double> gradient,
+                                      std::optional<In<Size>> indices, std::optional<Out<double>> margins,
+                                      int threads) {
     const Rows rows = rows_from(rows_tuple);
-    const AnyLoss loss = loss_from(loss_tuple);
+    const auto loss = in_tiles_of(loss_from(loss_tuple));
     require_size("w", w.size(), features_of(rows));
     require_size("gradient", gradient.size(), features_of(rows));
+    if (indices) require_examples(*indices, examples_of(rows));
+    if (margins) require_size("margins", margins->size(), examples_of(rows));
     nb::gil_scoped_release release;
     return std::visit(
-        [&](const auto& r, const auto& l) { return loss_and_gradient(r, l, w.data(), gradient.data()); }, rows,
-        loss);
+        [&](const auto& r) {
+            if (indices)
+                return loss_and_gradient_of(r, *loss, indices->data(), Size(indices->size()), w.data(), gradient.data());
+            return loss_and_gradient(r, *loss, w.data(), gradient.data(), margins ? margins->data() : nullptr, threads);
+        },
+        rows);
 }
 
 static std::pair<double, double> bound_certify(nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> w,
-                                               In<double> alpha, Out<double> sums) {
+                                               In<double> alpha, Out<double> sums, int threads) {
     const Rows rows = rows_from(rows_tuple);
-    const AnyLoss loss = loss_from(loss_tuple);
+    const auto loss = in_tiles_of(loss_from(loss_tuple));
     require_size("w", w.size(), features_of(rows));
     require_size("alpha", alpha.size(), examples_of(rows));
     require_size("sums", sums.size(), 2 * features_of(rows));
     nb::gil_scoped_release release;
     const Certified c = std::visit(
-        [&](const auto& r, const auto& l) {
-            return certify(r, l, w.data(), alpha.data(), reinterpret_cast<Pair*>(sums.data()));
+        [&](const auto& r) {
+            return certify(r, *loss, w.data(), alpha.data(), reinterpret_cast<Pair*>(sums.data()), threads);
         },
-        rows, loss);
+        rows);
     return {c.loss, c.fenchel};
 }
 
-static void bound_margins(nb::tuple rows_tuple, In<double> w, Out<double> out, std::optional<In<Size>> indices) {
+static void bound_margins(nb::tuple rows_tuple, In<double> w, Out<double> out, std::optional<In<Size>> indices,
+                          int threads) {
     const Rows rows = rows_from(rows_tuple);
     require_size("w", w.size(), features_of(rows));
     require_size("out", out.size(), indices ? Size(indices->size()) : examples_of(rows));
@@ -44,13 +54,13 @@ static void bound_margins(nb::tuple rows_tuple, In<double> w, Out<double> out, s
             if (indices)
                 margins_of(r, indices->data(), Size(indices->size()), w.data(), out.data());
             else
-                margins(r, w.data(), out.data());
+                margins(r, w.data(), out.data(), threads);
         },
         rows);
 }
 
 static void bound_combine(nb::tuple rows_tuple, In<double> coefficients, Out<double> out,
-                          std::optional<In<Size>> indices) {
+                          std::optional<In<Size>> indices, int threads) {
     const Rows rows = rows_from(rows_tuple);
     require_size("coefficients", coefficients.size(), indices ? Size(indices->size()) : examples_of(rows));
     require_size("out", out.size(), features_of(rows));
@@ -61,12 +71,13 @@ static void bound_combine(nb::tuple rows_tuple, In<double> coefficients, Out<dou
             if (indices)
                 combine_of(r, indices->data(), Size(indices->size()), coefficients.data(), out.data());
             else
-                combine(r, coefficients.data(), out.data());
+                combine(r, coefficients.data(), out.data(), threads);
         },
         rows);
 }
 
-static void bound_combine_pair(nb::tuple rows_tuple, In<double> first, In<double> second, Out<double> sums) {
+static void bound_combine_pair(nb::tuple rows_tuple, In<double> first, In<double> second, Out<double> sums,
+                               int threads) {
     const Rows rows = rows_from(rows_tuple);
     require_size("first", first.size(), examples_of(rows));
     require_size("second", second.size(), examples_of(rows));
@@ -74,30 +85,37 @@ static void bound_combine_pair(nb::tuple rows_tuple, In<double> first, In<double
     nb::gil_scoped_release release;
     std::visit(
         [&](const auto& r) {
-            combine_pair(r, first.data(), second.data(), reinterpret_cast<Pair*>(sums.data()));
+            combine_pair(r, first.data(), second.data(), reinterpret_cast<Pair*>(sums.data()), threads);
         },
         rows);
 }
 
-static void bound_weighted_gram(nb::tuple rows_tuple, In<double> weights, Out<double> out) {
+static void bound_half_gram(nb::tuple rows_tuple, In<Size> indices, In<double> weights, Out<double> out) {
     const Rows rows = rows_from(rows_tuple);
-    require_size("weights", weights.size(), examples_of(rows));
+    require_examples(indices, examples_of(rows));
+    require_size("weights", weights.size(), Size(indices.size()));
     require_size("out", out.size(), features_of(rows) * features_of(rows));
     nb::gil_scoped_release release;
-    std::visit([&](const auto& r) { weighted_gram(r, weights.data(), out.data()); }, rows);
+    std::visit(
+        [&](const auto& r) {
+            if constexpr (requires { r.columns; })
+                half_gram(r, indices.data(), Size(indices.size()), weights.data(), out.data());
+        },
+        rows);
 }
 
 void bind_passes(nb::module_& module) {
     module.def("loss_and_gradient", &bound_loss_and_gradient, nb::arg("rows"), nb::arg("loss"), nb::arg("w"),
-               nb::arg("gradient").noconvert());
+               nb::arg("gradient").noconvert(), nb::arg("indices") = nb::none(), nb::arg("margins") = nb::none(),
+               nb::arg("threads") = 1);
     module.def("certify", &bound_certify, nb::arg("rows"), nb::arg("loss"), nb::arg("w"), nb::arg("alpha"),
-               nb::arg("sums").noconvert());
+               nb::arg("sums").noconvert(), nb::arg("threads") = 1);
     module.def("margins", &bound_margins, nb::arg("rows"), nb::arg("w"), nb::arg("out").noconvert(),
-               nb::arg("indices") = nb::none());
+               nb::arg("indices") = nb::none(), nb::arg("threads") = 1);
     module.def("combine", &bound_combine, nb::arg("rows"), nb::arg("coefficients"), nb::arg("out").noconvert(),
-               nb::arg("indices") = nb::none());
+               nb::arg("indices") = nb::none(), nb::arg("threads") = 1);
     module.def("combine_pair", &bound_combine_pair, nb::arg("rows"), nb::arg("first"), nb::arg("second"),
-               nb::arg("sums").noconvert());
-    module.def("weighted_gram", &bound_weighted_gram, nb::arg("rows"), nb::arg("weights"),
+               nb::arg("sums").noconvert(), nb::arg("threads") = 1);
+    module.def("half_gram", &bound_half_gram, nb::arg("rows"), nb::arg("indices"), nb::arg("weights"),
                nb::arg("out").noconvert());
 }

@@ -2,9 +2,12 @@
 //     g_i = phi_i'(A_i^T w) + alpha_i,   alpha_i += delta_i,   w += A_i delta_i / (lambda n),
 // with delta_i = -(theta / p_i) g_i for a fixed step, or the implicit step.
 #pragma once
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "losses.hpp"
+#include "pool.hpp"
 #include "rows.hpp"
 
 namespace dualfree {
@@ -39,66 +42,122 @@ struct Batches {
 // row lies, then the row.
 constexpr Size far_ahead = 16, near_ahead = 8;
 
+template <class R>
+DUALFREE_INLINE void prefetch_ahead(const R& rows, const double* alpha, const Size* indices, Size at, Size end) {
+    if (at + far_ahead < end) {
+        rows.prefetch_bounds(indices[at + far_ahead]);
+        __builtin_prefetch(alpha + indices[at + far_ahead]);
+    }
+    if (at + near_ahead < end) rows.prefetch(indices[at + near_ahead]);
+}
+
+// One example at a time. Returns the sum of delta_i^2, which falls with the duality gap and costs nothing to know.
 template <class R, class Loss, class Step>
-struct Dfsdca {
-    const R& rows;
-    const Loss& loss;
+[[gnu::noinline]] double dfsdca_serial(const R& rows, const Loss& loss, const Step& step, double inverse, const Size* indices, Size count,
+                     double* alpha, double* w) {
+    double moved = 0;
+    for (Size t = 0; t < count; ++t) {
+        prefetch_ahead(rows, alpha, indices, t, count);
+        if (t + far_ahead < count) {
+            const Size i = indices[t + far_ahead];
+            loss.prefetch(i);
+            __builtin_prefetch(step.scale + i * step.stride);
+        }
+        const Size i = indices[t];
+        const double delta = step.delta(loss, i, rows.dot(i, w), alpha[i]);
+        alpha[i] += delta;
+        rows.add_to(i, inverse * delta, w);
+        moved += delta * delta;
+    }
+    return moved;
+}
+
+// The steps of a batch's examples: `values` holds their products with w and receives delta_i.
+struct BatchSteps {
+    virtual ~BatchSteps() = default;
+    virtual void operator()(const Size* batch, Size count, const double* alpha, double* values) const = 0;
+};
+
+template <class Loss, class Step>
+struct BatchStepsOf final : BatchSteps {
+    Loss loss;
     Step step;
+    BatchStepsOf(const Loss& l, const Step& s) : loss(l), step(s) {}
+    void operator()(const Size* batch, Size count, const double* alpha, double* values) const override {
+        for (Size k = 0; k < count; ++k) values[k] = step.delta(loss, batch[k], values[k], alpha[batch[k]]);
+    }
+};
+
+template <class R>
+struct DfsdcaBatches {
+    const R& rows;
+    const BatchSteps& steps;
     double inverse;  // 1 / (lambda n)
     double* alpha;
     double* w;
 
-    DUALFREE_INLINE void prefetch(const Size* indices, Size at, Size end) const {
-        if (at + far_ahead < end) {
-            const Size i = indices[at + far_ahead];
-            rows.prefetch_bounds(i);
-            loss.prefetch(i);
-            __builtin_prefetch(alpha + i);
-            __builtin_prefetch(step.scale + i * step.stride);
-        }
-        if (at + near_ahead < end) rows.prefetch(indices[at + near_ahead]);
+    // The paper's parallel step. The margins of a batch are split over the threads by work, all at one w; then each thread
+    // updates the features that it owns, in the order of the batch: the same bits for any number of threads.
+    double run(const Batches& b, int threads) const {
+        Size largest = 0;
+        for (Size t = 0; t < b.count; ++t) largest = std::max(largest, b.start[t + 1] - b.start[t]);
+        std::vector<double> deltas(static_cast<std::size_t>(largest));
+        threads = worth_while(b, threads);
+        Barrier barrier(threads);
+        double moved = 0;
+        in_parallel(threads, [&](int thread) {
+            const Size low = cut(rows.d, threads, thread), high = cut(rows.d, threads, thread + 1);
+            for (Size t = 0; t < b.count; ++t) {
+                const Size* batch = b.indices + b.start[t];
+                const Size size = b.start[t + 1] - b.start[t], after = b.start[b.count] - b.start[t];
+                const auto [first, last] = share_of(batch, size, threads, thread);
+                for (Size k = first; k < last; ++k) {  // the margins first: no row waits for another's loss
+                    prefetch_ahead(rows, alpha, batch, k, after);
+                    deltas[std::size_t(k)] = rows.dot(batch[k], w);
+                }
+                steps(batch + first, last - first, alpha, deltas.data() + first);
+                if (threads > 1) barrier.wait();
+                for (Size k = 0; k < size; ++k) {
+                    const double delta = deltas[std::size_t(k)];
+                    if (thread == 0) alpha[batch[k]] += delta, moved += delta * delta;
+                    if (threads == 1)
+                        rows.add_to(batch[k], inverse * delta, w);
+                    else
+                        rows.add_to(batch[k], inverse * delta, w, low, high);
+                }
+                if (threads > 1) barrier.wait();
+            }
+        });
+        return moved;
     }
 
-    void serial(const Size* indices, Size count) const {
-        for (Size t = 0; t < count; ++t) {
-            prefetch(indices, t, count);
-            const Size i = indices[t];
-            const double delta = step.delta(loss, i, rows.dot(i, w), alpha[i]);
-            alpha[i] += delta;
-            rows.add_to(i, inverse * delta, w);
-        }
+    // A barrier takes a microsecond or so: a batch must have that much work for each thread.
+    int worth_while(const Batches& b, int threads) const {
+        constexpr Size least = 1000;  // nonzeros for each thread
+        if (threads <= 1 || b.count == 0) return 1;
+        Size work = 0;
+        const Size seen = std::min<Size>(b.start[b.count], 1000);  // a sample tells
+        for (Size k = 0; k < seen; ++k) work += rows.nonzeros(b.indices[k]);
+        const Size each = seen == 0 ? 0 : work / seen * (b.start[b.count] / b.count);
+        return int(std::clamp<Size>(each / least, 1, threads));
     }
 
-    void batches(const Batches& b) const {
-        const Size end = b.start[b.count];
-        std::vector<double> deltas;
-        for (Size t = 0; t < b.count; ++t) {
-            const Size first = b.start[t], last = b.start[t + 1];
-            deltas.resize(std::size_t(last - first));
-            for (Size k = first; k < last; ++k) {  // the margins first: no row waits for another's loss
-                prefetch(b.indices, k, end);
-                deltas[std::size_t(k - first)] = rows.dot(b.indices[k], w);
+    // The part of a batch that a thread computes: about the same number of nonzeros for each.
+    std::pair<Size, Size> share_of(const Size* batch, Size size, int threads, int thread) const {
+        if (threads == 1) return {0, size};
+        Size total = 0;
+        for (Size k = 0; k < size; ++k) total += rows.nonzeros(batch[k]) + 1;
+        const Size from = cut(total, threads, thread), to = cut(total, threads, thread + 1);
+        Size before = 0, first = size, last = size;
+        for (Size k = 0; k < size; ++k) {
+            if (before >= from && first == size) first = k;
+            if (before >= to) {
+                last = k;
+                break;
             }
-            for (Size k = first; k < last; ++k) {
-                const Size i = b.indices[k];
-                double& delta = deltas[std::size_t(k - first)];
-                delta = step.delta(loss, i, delta, alpha[i]);
-            }
-            for (Size k = first; k < last; ++k) {
-                const Size i = b.indices[k];
-                const double delta = deltas[std::size_t(k - first)];
-                alpha[i] += delta;
-                rows.add_to(i, inverse * delta, w);
-            }
+            before += rows.nonzeros(batch[k]) + 1;
         }
-    }
-
-    void run(const Batches& b) const {
-        if (b.start) {
-            batches(b);
-        } else {
-            serial(b.indices, b.count);
-        }
+        return {std::min(first, last), last};
     }
 };
 

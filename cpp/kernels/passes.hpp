@@ -1,83 +1,92 @@
-// Whole passes over the data: the sums behind the value, the gradient and the certificate.
+// Whole passes over the data: the sums behind the value, the gradient and the certificate. Here a loss is met a tile at a
+// time, through one call, so that the passes are compiled for each kind of rows and not for each pair of rows and loss.
 #pragma once
 #include <cmath>
 
-#include "losses.hpp"
+#include "kernels/blocks.hpp"
+#include "kernels/tiles.hpp"
 #include "rows.hpp"
 
 namespace dualfree {
 
-// A sum that carries its rounding error along (Neumaier), so that 1e8 terms keep all their digits.
-struct Sum {
-    double total = 0, lost = 0;
-    void add(double x) {
-        const double next = total + x;
-        if (std::isfinite(next)) lost += std::fabs(total) >= std::fabs(x) ? (total - next) + x : (x - next) + total;
-        total = next;
-    }
-    double value() const { return total + lost; }
-};
+inline Pair& operator+=(Pair& one, const Pair& other) {
+    one.first += other.first;
+    one.second += other.second;
+    return one;
+}
 
-// Sum of phi_i(z_i), and of phi_i'(z_i) A_i into `gradient`.
-template <class R, class Loss>
-double loss_and_gradient(const R& rows, const Loss& loss, const double* w, double* gradient) {
+inline double add_up(const std::vector<Sum>& parts) {
     Sum total;
-    for (Size i = 0; i < rows.n; ++i) {
-        const auto [value, derivative] = loss.value_and_derivative(i, rows.dot(i, w));
-        total.add(value);
-        rows.add_to(i, derivative, gradient);
-    }
+    for (const Sum& part : parts) total.add(part.value());
     return total.value();
 }
 
-struct Certified {
-    double loss;     // sum of phi_i(z_i)
-    double fenchel;  // sum of phi_i(z_i) + phi_i*(-a_i) + a_i z_i, each at least zero
-};
+// Sum of phi_i(z_i), and of phi_i'(z_i) A_i into `gradient`; margins[i] = z_i where they are wanted.
+template <class R>
+double loss_and_gradient(const R& rows, const TileLoss& loss, const double* w, double* gradient, double* margins,
+                         int threads) {
+    return add_up(over_blocks(rows, threads, rows.d, gradient, [&](Size first, Size last, double* sums) {
+        Sum total;
+        double z[tile], derivative[tile];
+        in_tiles(first, last, [&](Size at, Size count) {
+            for (Size k = 0; k < count; ++k) z[k] = rows.dot(at + k, w);
+            total.add(loss.value_and_derivatives(at, nullptr, count, z, derivative));
+            for (Size k = 0; k < count; ++k) rows.add_to(at + k, derivative[k], sums);
+            if (margins) std::copy(z, z + count, margins + at);
+        });
+        return total;
+    }));
+}
 
-// One pass for everything a certificate needs. a_i is alpha_i moved to the nearest point where phi_i*(-a) is
-// finite: any such a gives a valid lower bound, and rounding may have left alpha_i just outside.
+// The same over the listed examples alone, on one thread.
+template <class R>
+double loss_and_gradient_of(const R& rows, const TileLoss& loss, const Size* indices, Size number, const double* w,
+                            double* gradient) {
+    Sum total;
+    double z[tile], derivative[tile];
+    in_tiles(0, number, [&](Size at, Size count) {
+        for (Size k = 0; k < count; ++k) z[k] = rows.dot(indices[at + k], w);
+        total.add(loss.value_and_derivatives(0, indices + at, count, z, derivative));
+        for (Size k = 0; k < count; ++k) rows.add_to(indices[at + k], derivative[k], gradient);
+    });
+    return total.value();
+}
+
+// One pass for everything a certificate needs.
 // P(w) - D(a) = fenchel / n + lambda / 2 * |w - combination / (lambda n)|^2: no cancellation of large terms.
 // `sums` gathers, for each feature, the gradient of the losses and the combination sum A_i a_i.
-template <class R, class Loss>
-Certified certify(const R& rows, const Loss& loss, const double* w, const double* alpha, Pair* sums) {
+template <class R>
+Certified certify(const R& rows, const TileLoss& loss, const double* w, const double* alpha, Pair* sums, int threads) {
+    struct Parts {
+        Sum loss, fenchel;
+    };
+    const auto found = over_blocks(rows, threads, rows.d, sums, [&](Size first, Size last, Pair* block) {
+        Parts parts;
+        double z[tile];
+        Pair both[tile];
+        in_tiles(first, last, [&](Size at, Size count) {
+            for (Size k = 0; k < count; ++k) z[k] = rows.dot(at + k, w);
+            const Certified seen = loss.certify(at, count, z, alpha, both);
+            parts.loss.add(seen.loss);
+            parts.fenchel.add(seen.fenchel);
+            for (Size k = 0; k < count; ++k) rows.add_to(at + k, both[k], block);
+        });
+        return parts;
+    });
     Sum total, fenchel;
-    for (Size i = 0; i < rows.n; ++i) {
-        const double z = rows.dot(i, w), a = loss.project(i, alpha[i]);
-        const auto [value, derivative] = loss.value_and_derivative(i, z);
-        total.add(value);
-        const double slack = value + loss.conjugate(i, a) + a * z;  // below zero by rounding, NaN by overflow
-        fenchel.add(slack >= 0 ? slack : slack < 0 ? 0 : infinity);
-        rows.add_to(i, Pair{derivative, a}, sums);
+    for (const Parts& parts : found) {
+        total.add(parts.loss.value());
+        fenchel.add(parts.fenchel.value());
     }
     return {total.value(), fenchel.value()};
 }
 
-// Sum of phi_i*(-alpha_i): infinite where an alpha_i lies outside the domain.
-template <class Loss>
-double conjugate_sum(const Loss& loss, const double* alpha, Size n) {
-    Sum total;
-    for (Size i = 0; i < n; ++i) total.add(loss.conjugate(i, alpha[i]));
-    return total.value();
-}
-
-// out += sum of weight_i A_i A_i^T, a d by d array; for few features.
-template <class R>
-void weighted_gram(const R& rows, const double* weights, double* out) {
-    for (Size i = 0; i < rows.n; ++i) {
-        if (weights[i] == 0) continue;
-        rows.for_each(i, [&](Size j, double x) {
-            double* line = out + j * rows.d;
-            const double scale = weights[i] * x;
-            rows.add_to(i, scale, line);
-        });
-    }
-}
-
 // margins[i] = A_i^T w
 template <class R>
-void margins(const R& rows, const double* w, double* out) {
-    for (Size i = 0; i < rows.n; ++i) out[i] = rows.dot(i, w);
+void margins(const R& rows, const double* w, double* out, int threads) {
+    over_rows(rows, threads, [&](Size first, Size last) {
+        for (Size i = first; i < last; ++i) out[i] = rows.dot(i, w);
+    });
 }
 
 template <class R>
@@ -87,14 +96,20 @@ void margins_of(const R& rows, const Size* indices, Size count, const double* w,
 
 // out += sum of A_i coefficient_i, over all examples or over the listed ones
 template <class R>
-void combine(const R& rows, const double* coefficients, double* out) {
-    for (Size i = 0; i < rows.n; ++i) rows.add_to(i, coefficients[i], out);
+void combine(const R& rows, const double* coefficients, double* out, int threads) {
+    over_blocks(rows, threads, rows.d, out, [&](Size first, Size last, double* sums) {
+        for (Size i = first; i < last; ++i) rows.add_to(i, coefficients[i], sums);
+        return 0;
+    });
 }
 
 // Two combinations in one pass, interleaved.
 template <class R>
-void combine_pair(const R& rows, const double* first, const double* second, Pair* out) {
-    for (Size i = 0; i < rows.n; ++i) rows.add_to(i, Pair{first[i], second[i]}, out);
+void combine_pair(const R& rows, const double* first, const double* second, Pair* out, int threads) {
+    over_blocks(rows, threads, rows.d, out, [&](Size begin, Size end, Pair* sums) {
+        for (Size i = begin; i < end; ++i) rows.add_to(i, Pair{first[i], second[i]}, sums);
+        return 0;
+    });
 }
 
 template <class R>

@@ -1,4 +1,4 @@
-"""``method="auto"``: dfSDCA first, and Newton's method where what is seen says that it will end sooner."""
+"""``method="auto"``: the method that will end soonest, by the problem's shape, and another where that proves wrong."""
 
 import math
 import time
@@ -6,30 +6,28 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dualfree.losses.builtin import BuiltIn
-from dualfree.methods.newton import MOST_FEATURES
+from dualfree.costs import TITLES, Costs, estimate
 from dualfree.problem import Problem
 from dualfree.result import History, Result, Row, Status
 
-_NEWTON_ITERATIONS = 8  # typical from a point that dfSDCA has brought near
-_PRODUCTS_A_VISIT = 6.0  # multiplications of a Hessian that take as long as one nonzero in dfSDCA
 _LOOK_AFTER = 4.0  # epochs before a rate can be read off the history
 
 
 @dataclass
 class Switch:
-    """A callback that asks to stop when the epochs still to come would cost more than Newton's method.
+    """A callback that asks to stop dfSDCA when the epochs still to come would cost more than another method.
 
     Examples
     --------
-    >>> switch = Switch(newton_epochs=40.0, tol=1e-6, absolute_tol=0.0)
+    >>> switch = Switch("newton", 40.0, tol=1e-6, absolute_tol=0.0)
     >>> [switch(Row(float(k), k, 0.0, 1.0, 0.99**k, 1.0)) for k in (0, 3, 6)]
     [False, False, True]
     >>> print(switch.reason)
     dfSDCA would need about 1369 more epochs, Newton's method the time of 40
     """
 
-    newton_epochs: float
+    other: str
+    other_epochs: float
     tol: float
     absolute_tol: float
     reason: str = ""
@@ -43,50 +41,66 @@ class Switch:
             return False
         goal = max(self.tol * abs(row.value), self.absolute_tol)
         passed, fallen = row.epoch - self._first.epoch, math.log(max(self._first.gap, 1e-300) / max(row.gap, 1e-300))
+        if passed == 0:
+            return False
         needed = math.log(max(row.gap, 1e-300) / goal) if goal > 0 else math.inf
         left = needed * passed / fallen if fallen > 0 else math.inf
-        if left <= self.newton_epochs:
+        if left <= self.other_epochs:
             return False
         more = f"about {left:.0f} more epochs" if math.isfinite(left) else "for ever"
-        self.reason = f"dfSDCA would need {more}, Newton's method the time of {self.newton_epochs:.0f}"
+        self.reason = f"dfSDCA would need {more}, {TITLES[self.other]} the time of {self.other_epochs:.2g}"
         return True
 
 
-def newton_epochs(problem: Problem) -> float:
-    """What Newton's method would cost, in epochs of dfSDCA; infinite where it cannot be used."""
-    if problem.d > MOST_FEATURES or not isinstance(problem.loss, BuiltIn) or not problem.loss.all_convex:
-        return math.inf
-    visits = problem.examples.nonzeros + float(problem.intercept)
-    products = float(visits @ visits) + problem.d**3 / 3
-    return _NEWTON_ITERATIONS * (1 + products / (_PRODUCTS_A_VISIT * max(1.0, float(visits.sum()))))
-
-
 def solve_automatically(
-    solve: Callable[..., Result],
+    solve_by: Callable[..., Result], problem: Problem, callback: Callable[[Row], Any] | None, options: dict[str, Any]
+) -> Result:
+    """Run the method with the least estimated cost; from dfSDCA turn to another if `Switch` says so."""
+    costs = estimate(problem, options["tol"], options["n_threads"])
+    wished = options["sampling"] is not None or options["step"] is not None  # by the user, and dfSDCA is what takes it
+    if wished or costs.best.startswith("dfsdca"):
+        name = "dfsdca" if wished else costs.best
+        return _dfsdca_first(solve_by, name, problem, callback, options, costs)
+    options = {name: value for name, value in options.items() if name not in ("sampling", "step")}
+    if options["evaluate_every"] is None:
+        options["evaluate_every"] = 1.0  # an evaluation costs nothing here
+    result = solve_by(costs.best, problem, callback, **options)
+    return replace(result, method=f"auto: {costs.best}", message=_with(result, costs.reason))
+
+
+def _dfsdca_first(
+    solve_by: Callable[..., Result],
+    name: str,
     problem: Problem,
     callback: Callable[[Row], Any] | None,
-    limits: dict[str, Any],
     options: dict[str, Any],
+    costs: Costs,
 ) -> Result:
-    """Run dfSDCA until it converges or `Switch` says that Newton's method is the better way, then that one."""
     begun = time.perf_counter()
-    switch = Switch(newton_epochs(problem), limits["tol"], limits["absolute_tol"])
+    other = costs.cheapest_beside_dfsdca
+    switch = None
+    if other is not None:
+        switch = Switch(other, costs.epochs[other] / costs.epoch_of(name), options["tol"], options["absolute_tol"])
 
     def watch(row: Row) -> bool:
-        return (bool(callback(row)) if callback is not None else False) or switch(row)
+        return (bool(callback(row)) if callback is not None else False) or (switch is not None and switch(row))
 
-    first = solve(problem, method="dfsdca", callback=watch, **limits, **options)
-    if not switch.reason:
-        return replace(first, method="auto: dfsdca")
-    if limits["time_limit"] is not None:
-        limits = limits | {"time_limit": max(limits["time_limit"] - (time.perf_counter() - begun), 1e-3)}
-    limits = limits | {"max_epochs": max(limits["max_epochs"] - first.epochs, 1.0), "evaluate_every": 1.0}
-    kept = {name: options[name] for name in ("progress", "seed")}
-    second = solve(problem, method="newton", warm_start=first, callback=callback, **limits, **kept)
-    return _joined(first, second, switch.reason)
+    first = solve_by(name, problem, watch, **options)
+    if other is None or switch is None or not switch.reason:
+        return replace(first, method=f"auto: {name}", message=_with(first, costs.reason))
+    later = {key: options[key] for key in ("tol", "absolute_tol", "progress", "seed", "n_threads")}
+    limit = options["time_limit"]
+    later["time_limit"] = None if limit is None else max(limit - (time.perf_counter() - begun), 1e-3)
+    later |= {"max_epochs": max(options["max_epochs"] - first.epochs, 1.0), "evaluate_every": 1.0}
+    second = solve_by(other, problem, callback, warm_start=first, begun=time.perf_counter(), **later)
+    return _joined(first, second, f"auto: {name}, then {other}", switch.reason)
 
 
-def _joined(first: Result, second: Result, reason: str) -> Result:
+def _with(result: Result, reason: str) -> str:
+    return f"{result.message} ({reason}.)" if result.status is not Status.DIVERGED else result.message
+
+
+def _joined(first: Result, second: Result, method: str, reason: str) -> Result:
     """One result of two runs: the second's answer, the history and the costs of both."""
     later = [
         replace(
@@ -104,8 +118,8 @@ def _joined(first: Result, second: Result, reason: str) -> Result:
         alpha=better.alpha,
         certificate=better.certificate,
         history=History([*first.history.rows, *later]),
-        method="auto: dfsdca, then newton",
-        message=f"{second.message} ({reason}.)" if second.status is not Status.DIVERGED else second.message,
+        method=method,
+        message=_with(second, reason),
         epochs=first.epochs + second.epochs,
         iterations=first.iterations + second.iterations,
         seconds=first.seconds + second.seconds,

@@ -14,6 +14,8 @@ from scipy import sparse
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 
+_GRAM_ROWS = 2048
+
 _FAULTS = {
     "start": "X.indptr must start at 0, never decrease and stay within X.data, but it is broken at row {row}",
     "column": "X has column index {column} in row {row}, but only {d} columns: indices must be in 0..{last}",
@@ -50,16 +52,19 @@ class Rows:
         if hasattr(X, "shape") and len(X.shape) != 2:
             raise ValueError(f"X has shape {X.shape}; it must have two dimensions, one row for each example.")
         if sparse.issparse(X):
-            self._arrays, stored = _native_csr(X)
+            self._arrays, self.stored = _native_csr(X)
         else:
-            self._arrays, stored = _native_dense(X), X.size
+            self._arrays, self.stored = _native_dense(X), X.size
+        self._sorted = False
         self.n, self.d = (int(k) for k in X.shape)
         if self.n == 0 or self.d == 0:
             raise ValueError(f"X has shape {X.shape}: it needs at least one row and one column.")
-        fault, row, column = kernels.check_rows(self.native, stored)
+        fault, row, column, self._sorted, same = kernels.check_rows(self.native, self.stored)
         if fault:
             sentence = _FAULTS[fault].format(row=row, column=column, d=self.d, last=self.d - 1)
             raise ValueError(sentence + ".")
+        if same:  # nothing to load but the columns
+            self._arrays = (self._arrays[0][:1], *self._arrays[1:])
         if constant:
             mean_square = float(np.mean(self.weighted_square_norms(None)))
             self.constant_value = float(np.sqrt(mean_square)) or 1.0
@@ -72,13 +77,24 @@ class Rows:
 
     def shifted(self, offset: float) -> tuple[Any, ...]:
         """The same with `offset` added to every product with w; only where there is a constant feature."""
-        width = (self.d,) if len(self._arrays) == 3 else ()
-        return (*self._arrays, *width, self.constant_value, offset)
+        if len(self._arrays) == 1:
+            return (*self._arrays, self.constant_value, offset)
+        return (*self._arrays, self.d, self.constant_value, offset, self._sorted)
 
     @cached_property
     def norms(self) -> Floats:
         """Spectral norms ``‖A_i‖``, for rows the Euclidean ones."""
-        return np.sqrt(self.weighted_square_norms(None))
+        return np.sqrt(self.square_norms)
+
+    @cached_property
+    def square_norms(self) -> Floats:
+        """``‖A_i‖²``."""
+        return self.weighted_square_norms(None)
+
+    @cached_property
+    def mean_square_nonzeros(self) -> float:
+        """Mean of the squared number of stored entries: the products that a Hessian takes for each example."""
+        return float(np.mean(np.square(self.nonzeros, dtype=np.float64)))
 
     @cached_property
     def nonzeros(self) -> Indices:
@@ -87,22 +103,31 @@ class Rows:
             return np.asarray(np.diff(self.X.indptr), dtype=np.int64)
         return np.full(self.n, self.d, dtype=np.int64)
 
-    def margins(self, w: Floats, indices: Indices | None = None, offset: float = 0.0) -> Floats:
+    def margins(
+        self, w: Floats, indices: Indices | None = None, offset: float = 0.0, *, n_threads: int = 1
+    ) -> Floats:
         """``A_iᵀ w`` for all examples or for the listed ones; see `shifted` for `offset`."""
         out = np.empty(self.n if indices is None else len(indices))
-        kernels.margins(self.shifted(offset), w, out, indices)
+        kernels.margins(self.shifted(offset), w, out, indices, threads=n_threads)
         return out
 
-    def combine(self, coefficients: Floats, indices: Indices | None = None, out: Floats | None = None) -> Floats:
+    def combine(
+        self,
+        coefficients: Floats,
+        indices: Indices | None = None,
+        out: Floats | None = None,
+        *,
+        n_threads: int = 1,
+    ) -> Floats:
         """``Σ A_i c_i`` over all examples or the listed ones, added to `out` if given."""
         out = np.zeros(self.d) if out is None else out
-        kernels.combine(self.native, coefficients, out, indices)
+        kernels.combine(self.native, coefficients, out, indices, threads=n_threads)
         return out
 
-    def combine_pair(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+    def combine_pair(self, first: Floats, second: Floats, *, n_threads: int = 1) -> tuple[Floats, Floats]:
         """``Σ A_i c_i`` for two sets of coefficients, in one pass."""
         sums = np.zeros(2 * self.d)
-        kernels.combine_pair(self.native, first, second, sums)
+        kernels.combine_pair(self.native, first, second, sums, threads=n_threads)
         return sums[::2].copy(), sums[1::2].copy()
 
     def feature_sums(self, mass: Floats | None = None) -> Floats:
@@ -117,11 +142,21 @@ class Rows:
         kernels.square_norms(self.native, beta, out)
         return out
 
-    def weighted_gram(self, weights: Floats) -> Floats:
-        """``Σ c_i A_i A_iᵀ``: a d × d array, for few features."""
-        out = np.zeros(self.d * self.d)
-        kernels.weighted_gram(self.native, weights, out)
-        return out.reshape(self.d, self.d)
+    def weighted_gram(self, weights: Floats, indices: Indices) -> Floats:
+        """``Σ c_k A_i A_iᵀ`` over the listed examples, weights not negative: a d × d array, for few features."""
+        if sparse.issparse(self.X):
+            out = np.zeros(self.d * self.d)
+            kernels.half_gram(self.native, indices, weights, out)
+            half = out.reshape(self.d, self.d)
+            return half + half.T - np.diag(np.diag(half))
+        gram = np.zeros((self.d, self.d))
+        for first in range(0, len(indices), _GRAM_ROWS):  # a part at a time, so that no copy of X is made
+            part = slice(first, first + _GRAM_ROWS)
+            rows = np.full((len(indices[part]), self.d), self.constant_value)
+            rows[:, : self.X.shape[1]] = self.X[indices[part]]
+            rows *= np.sqrt(weights[part])[:, None]
+            gram += rows.T @ rows
+        return gram
 
     def gram(self) -> Floats:
         """``A_iᵀA_j`` for all pairs: an n × n array, for small n."""

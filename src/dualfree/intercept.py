@@ -9,10 +9,14 @@ The certificate trusts none of this. It takes the b that is best for w, so that 
 holds, and for the duality gap an α that is made feasible by `balance`.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
+from dualfree._native import kernels
 from dualfree.arrays import Floats
 from dualfree.losses.base import Loss
+from dualfree.losses.builtin import BuiltIn
 
 _ROUNDS = 60
 
@@ -35,7 +39,8 @@ def balance(a: Floats) -> Floats:
 
 
 def best_intercept(loss: Loss, z: Floats, start: float) -> float:
-    """The b that minimises ``Σ φ_i(z_i + b)``: the root of an increasing function, by secants kept in a bracket.
+    """The b that minimises ``Σ φ_i(z_i + b)``: the root of an increasing function, by Newton's
+    method (secants where no curvature is known) kept in a bracket.
 
     Examples
     --------
@@ -44,27 +49,44 @@ def best_intercept(loss: Loss, z: Floats, start: float) -> float:
     3.0
     """
 
-    def slope(b: float) -> tuple[float, float]:
-        each = loss.weighted(loss.derivative(z + b, loss.y))
-        return float(each.sum()), 4e-16 * float(np.abs(each).sum())  # and what rounding may have made of it
-
+    rates = _native_rates(loss, z) if loss.native is not None and isinstance(loss, BuiltIn) else _rates(loss, z)
     steepest = float(loss.l.sum())  # the slope changes at most at this rate, so that a first move cannot overshoot
-    low, high, rate, longest, reach = -np.inf, np.inf, steepest, np.inf, 0.0
-    b, (at_b, rounding) = start, slope(start)
+    low, high, longest, reach = -np.inf, np.inf, np.inf, 0.0
+    b, (at_b, size, rate) = start, rates(start, start)
     for _ in range(_ROUNDS):
-        if abs(at_b) <= rounding or rate == 0:
+        if abs(at_b) <= 4e-16 * size or steepest == 0:  # what rounding may have made of it
             break
         low, high = (low, b) if at_b > 0 else (b, high)
-        move, bracketed = -at_b / rate, np.isfinite(high - low)
+        move, bracketed = -at_b / (rate if rate > 0 else steepest), np.isfinite(high - low)
         if bracketed and not (low < b + move < high and abs(move) <= longest):
             move = 0.5 * (low + high) - b
-        elif not bracketed:  # far out, where the slope hardly changes: ever longer moves
-            move = float(np.copysign(max(abs(move), reach), move))
-            reach = 2 * abs(move)
+        elif not bracketed and reach > 0:  # far out, where the slope hardly changes: ever longer moves, but no leaps
+            move = float(np.copysign(np.clip(abs(move), reach, 8 * reach), move))
         if b + move == b:
             break
-        before, (at_b, rounding) = at_b, slope(b + move)
-        rate = (at_b - before) / move if (at_b - before) / move > 0 else steepest
+        reach = 2 * abs(move)
         longest = 0.5 * abs(move) if bracketed else np.inf
-        b += move
+        b, before = b + move, b
+        at_b, size, rate = rates(b, before)
     return b
+
+
+Rates = Callable[[float, float], tuple[float, float, float]]
+
+
+def _native_rates(loss: Loss, z: Floats) -> Rates:
+    """Slope, its size without cancellation, and curvature at b."""
+    return lambda b, before: kernels.slope_sums(loss.native, z, b)
+
+
+def _rates(loss: Loss, z: Floats) -> Rates:
+    """The same where no curvature is known: that of the last two points."""
+    slopes: dict[float, float] = {}
+
+    def rates(b: float, before: float) -> tuple[float, float, float]:
+        each = loss.weighted(loss.derivative(z + b, loss.y))
+        slopes[b] = float(each.sum())
+        rate = (slopes[b] - slopes[before]) / (b - before) if b != before else 0.0
+        return slopes[b], float(np.abs(each).sum()), rate
+
+    return rates

@@ -1,7 +1,6 @@
 """The problem: examples, losses and λ, with every number that methods and certificates need of them."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -9,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dualfree._native import kernels
-from dualfree.arrays import Floats, positive, vector
+from dualfree.arrays import Floats, Indices, positive, vector
 from dualfree.examples import Rows
-from dualfree.intercept import balance
+from dualfree.intercept import balance, best_intercept
 from dualfree.losses.base import Loss
 from dualfree.losses.builtin import BuiltIn
 from dualfree.losses.check import check_loss
@@ -129,53 +128,85 @@ class Problem:
         """``P(w) − D(α) ≥ P(w) − P*``."""
         return self.value(w) - self.dual_value(alpha)
 
-    def evaluate(self, w: ArrayLike, alpha: ArrayLike | None = None, margins: Floats | None = None) -> Evaluation:
+    def evaluate(
+        self,
+        w: ArrayLike,
+        alpha: ArrayLike | None = None,
+        margins: Floats | None = None,
+        *,
+        n_threads: int = 1,
+    ) -> Evaluation:
         """Value and gradient at w and, with α and a known conjugate, the duality gap.
 
         `margins` saves a pass, if ``A_iᵀ w`` (with the intercept) is at hand.
         """
         w = vector("w", w, self.d)
         if alpha is not None and self.loss.has_conjugate:
-            return self._evaluate_with_gap(w, vector("alpha", alpha, self.n), margins)
+            return self._evaluate_with_gap(w, vector("alpha", alpha, self.n), margins, n_threads)
         gradient = np.zeros(self.d)
         if self.loss.native is not None:
-            total = kernels.loss_and_gradient(self.examples.native, self.loss.native, self._inner(w), gradient)
+            total = kernels.loss_and_gradient(
+                self.examples.native, self.loss.native, self._inner(w), gradient, threads=n_threads
+            )
         else:
             z = self.examples.margins(self._inner(w))
             total = float(self.loss.weighted(self.loss.value(z, self.loss.y)).sum())
             self.examples.combine(self.loss.weighted(self.loss.derivative(z, self.loss.y)), out=gradient)
         return self._evaluation(w, total, gradient, np.inf, None)
 
-    def margins(self, w: ArrayLike) -> Floats:
+    def look(self, w: Floats, *, n_threads: int = 1) -> tuple[Floats, Evaluation, Floats]:
+        """w with the intercept that is best for it, its evaluation, and its margins; for a built-in convex loss.
+
+        The gap is that of ``α_i = −φ_i'(A_iᵀw)``, which needs no pass of its own: every Fenchel term is zero, and what
+        is left is ``‖∇P(w)‖²/(2λ)``.
+        """
+        z, gradient = np.empty(self.n), np.zeros(self.d)
+        if self.intercept:
+            w = w.copy()
+            start, w[-1] = float(w[-1]), 0.0
+            z = self.examples.margins(w, n_threads=n_threads)
+            w[-1] = best_intercept(self.loss, z, start)
+            z += w[-1]
+            derivatives = np.empty(self.n)
+            total = kernels.loss_slopes(self.loss.native, z, derivatives)
+            self.examples.combine(derivatives, out=gradient, n_threads=n_threads)
+        else:
+            total = kernels.loss_and_gradient(
+                self.examples.native, self.loss.native, w, gradient, margins=z, threads=n_threads
+            )
+        seen = self._evaluation(w, total, gradient, np.inf, None)
+        slope = self._penalised(seen.gradient)
+        gap, moved = float(slope @ slope) / (2 * self.lam), seen.gradient / self.lam
+        return w, replace(seen, duality_gap=gap, combination=w - moved), z
+
+    def margins(self, w: ArrayLike, *, n_threads: int = 1) -> Floats:
         """``A_iᵀw`` for each example, with the intercept."""
-        return self.examples.margins(self._inner(vector("w", w, self.d)))
+        return self.examples.margins(self._inner(vector("w", w, self.d)), n_threads=n_threads)
 
     def derivatives(self, w: ArrayLike) -> Floats:
         """``φ_i'(A_iᵀw)`` for each example."""
         return self.loss.weighted(self.loss.derivative(self.margins(w), self.loss.y))
 
-    def hessian(self, w: ArrayLike) -> Floats:
-        """``∇²P(w) = (1/n) Σ φ_i'' A_i A_iᵀ + λI``, for a built-in loss and few features; the intercept has no λ."""
-        curvature = np.empty(self.n)
-        kernels.loss_curvature(self.loss.native, self.margins(w), curvature)
-        hessian = self.examples.weighted_gram(curvature / self.n)
+    def curvatures(self, margins: Floats) -> Floats:
+        """``φ_i''(z_i)`` for each example, for a built-in loss; at a kink that of one side."""
+        out = np.empty(self.n)
+        kernels.loss_curvature(self.loss.native, margins, out)
+        return out
+
+    def hessian(self, curvatures: Floats, sample: Indices | None = None) -> Floats:
+        """``∇²P = (1/n) Σ φ_i'' A_i A_iᵀ + λI`` for few features; the intercept has no λ.
+
+        `curvatures` are φ_i'' at the point in question. With a `sample` of examples, an estimate from these alone.
+        """
+        indices = np.arange(self.n) if sample is None else sample
+        weights = curvatures[indices] / len(indices)
+        hessian = self.examples.weighted_gram(weights, indices)
         if self.intercept:
             hessian[-1] /= self.examples.constant_value
             hessian[:, -1] /= self.examples.constant_value
         diagonal = np.einsum("jj->j", hessian)
         self._penalised(diagonal)[:] += self.lam
         return hessian
-
-    def along(self, w: Floats, direction: Floats) -> Callable[[float], float]:
-        """``t ↦ P(w + t·direction)``, each value for O(n + d) once two passes are made."""
-        z, change = self.margins(w), self.margins(direction)
-
-        def value(t: float) -> float:
-            point = self._penalised(w + t * direction)
-            losses = self.loss.weighted(self.loss.value(z + t * change, self.loss.y))
-            return float(losses.sum()) / self.n + 0.5 * self.lam * float(point @ point)
-
-        return value
 
     def _inner(self, w: Floats) -> Floats:
         """The same point as the examples see it: the intercept is a weight of their constant feature."""
@@ -188,21 +219,21 @@ class Problem:
     def _penalised(self, w: Floats) -> Floats:
         return w[:-1] if self.intercept else w
 
-    def _evaluate_with_gap(self, w: Floats, alpha: Floats, margins: Floats | None) -> Evaluation:
+    def _evaluate_with_gap(self, w: Floats, alpha: Floats, margins: Floats | None, n_threads: int) -> Evaluation:
         loss = self.loss
         if isinstance(loss, BuiltIn) and not self.intercept:
             sums = np.zeros(2 * self.d)
-            total, fenchel = kernels.certify(self.examples.native, loss.native, w, alpha, sums)
+            total, fenchel = kernels.certify(self.examples.native, loss.native, w, alpha, sums, threads=n_threads)
             gradient, combination = sums[::2].copy(), sums[1::2].copy()
         else:
             a = loss.project(alpha)
             a = balance(a) if self.intercept else a
-            z = self.examples.margins(self._inner(w)) if margins is None else margins
+            z = self.examples.margins(self._inner(w), n_threads=n_threads) if margins is None else margins
             values = loss.weighted(loss.value(z, loss.y))
             total = float(values.sum())
             fenchel = float(np.maximum(0.0, values + loss.weighted_conjugate(a) + a * z).sum())
             derivatives = loss.weighted(np.asarray(loss.derivative(z, loss.y), dtype=np.float64))
-            gradient, combination = self.examples.combine_pair(derivatives, a)
+            gradient, combination = self.examples.combine_pair(derivatives, a, n_threads=n_threads)
         combination /= self.lam * self.n
         apart = self._penalised(w - combination)
         gap = fenchel / self.n + 0.5 * self.lam * float(apart @ apart)

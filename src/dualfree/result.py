@@ -24,6 +24,7 @@ class Status(StrEnum):
     STOPPED = "stopped"
     INTERRUPTED = "interrupted"
     DIVERGED = "diverged"
+    STALLED = "stalled"
 
     @property
     def sentence(self) -> str:
@@ -33,11 +34,12 @@ class Status(StrEnum):
 
 _SENTENCES = {
     Status.CONVERGED: "The certificate is within the tolerance.",
-    Status.MAX_EPOCHS: "The tolerance was not reached within max_epochs; allow more, or try step='implicit'.",
+    Status.MAX_EPOCHS: "The tolerance was not reached within max_epochs; allow more, or try dfSDCA's step='implicit'.",
     Status.TIME_LIMIT: "The tolerance was not reached within time_limit.",
     Status.STOPPED: "The callback asked to stop.",
     Status.INTERRUPTED: "Interrupted (Ctrl-C); this is the best answer up to then.",
-    Status.DIVERGED: "The iterates grew without bound; take a smaller step, such as step='theorem-2'.",
+    Status.STALLED: "Rounding allows no further progress; a larger tol can be reached.",
+    Status.DIVERGED: "The iterates grew without bound; take a smaller step, such as the method's own (leave step out).",
 }
 
 

@@ -1,8 +1,7 @@
-"""The only loop: it draws, advances, evaluates with the clock stopped, and decides when to end."""
+"""`dualfree.solve`: what the user asks for, checked, and handed to the loop."""
 
+import os
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,35 +9,17 @@ from numpy.typing import ArrayLike
 
 from dualfree.arrays import Floats, not_negative, positive, vector, whole
 from dualfree.automatic import solve_automatically
-from dualfree.bounds import Bound, initial_potential, iteration_bound
+from dualfree.loop import Callback, Limits, Run
 from dualfree.methods import METHODS
-from dualfree.methods.base import Method, State
-from dualfree.problem import Evaluation, Problem
+from dualfree.methods.base import Method
+from dualfree.problem import Problem
 from dualfree.progress import progress_bar
-from dualfree.result import Certificate, History, Result, Row, Status, certificate
-from dualfree.samplings import BoundSampling, Nice, Sampling, Shuffled, by_name
-from dualfree.steps import StepRule, default_step, step_rule
+from dualfree.result import Result
+from dualfree.samplings import BoundSampling, Nice, Sampling, by_name
+from dualfree.samplings.base import Draws
+from dualfree.steps import StepRule
 from dualfree.tuning import Tuning, tune
 
-Callback = Callable[[Row], Any]
-
-_PIECE_NONZEROS = 2_000_000  # work of one kernel call: some milliseconds, so that Ctrl-C and time limits are prompt
-_PIECE_ITERATIONS = 20_000
-_PIECE_FIRST = 16  # a loss or a sampling in Python may be thousands of times slower: pieces begin small and grow
-_PIECE_SECONDS = 0.02
-_BLOW_UP = 1e8  # a value this many times the first one will not come back
-
-
-@dataclass(frozen=True)
-class _Limits:
-    tol: float
-    absolute_tol: float
-    max_epochs: float
-    time_limit: float
-    evaluate_every: float
-
-    def reached(self, proof: Certificate) -> bool:
-        return proof.gap <= max(self.tol * abs(proof.value), self.absolute_tol)
 
 
 def solve(
@@ -51,7 +32,8 @@ def solve(
     absolute_tol: float = 0.0,
     max_epochs: float = 200,
     time_limit: float | None = None,
-    evaluate_every: float = 1.0,
+    evaluate_every: float | None = None,
+    n_threads: int | None = 1,
     warm_start: "Result | ArrayLike | None" = None,
     callback: Callback | None = None,
     progress: bool = False,
@@ -63,23 +45,30 @@ def solve(
     ----------
     problem : Problem
         Examples, losses and λ.
-    method : {"dfsdca", "newton", "auto"}
-        dfSDCA; Newton's method, for few features (up to 5,000) and a λ too small for stochastic steps; or dfSDCA
-        until its own progress says that Newton's method would end sooner.
+    method : str
+        ``"dfsdca"``; ``"newton"``, for few features (up to 5,000); ``"lbfgs"``, for many features and many threads;
+        ``"auto"``, whichever of these will be the fastest, by the problem's shape and by what is seen on the way (the
+        message says what was chosen and why); or one of the primal methods that the paper names: ``sgd``, ``sag``, ``saga``, ``svrg``, ``s2gd``, ``ms2gd``, ``s2cd``. ``dualfree methods``
+        says what each needs.
     sampling : Sampling, BoundSampling or str, optional
-        `Shuffled` by default (`Uniform` where some φ_i is not convex). A string is read by
-        `dualfree.samplings.by_name`, such as ``"nice:8"``.
+        `Shuffled` by default (`Uniform` where some φ_i is not convex, and for the primal methods). A string is read
+        by `dualfree.samplings.by_name`, such as ``"nice:8"``.
     step : str or float, optional
         ``"implicit"`` (the default for convex losses), ``"per-example"``, ``"theorem-2"``, ``"theorem-1"`` (the default
-        otherwise), ``"tuned"``, or a number θ in (0, min p_i].
+        otherwise), ``"tuned"``, or a number θ in (0, min p_i]. For the primal methods ``"theory"`` (the default),
+        ``"tuned"``, or a number, their step size.
     tol, absolute_tol : float
         Stop when ``certificate.gap ≤ max(tol · |P(w)|, absolute_tol)``: relative and absolute.
     max_epochs : float
         An epoch is n visits on average.
     time_limit : float, optional
         Seconds of wall-clock time, evaluations included.
-    evaluate_every : float
-        Epochs between evaluations. History's seconds do not count them.
+    evaluate_every : float, optional
+        Epochs between evaluations, 1 by default; history's seconds do not count them. With ``method="auto"`` and no
+        number, there are as few as it takes: where the moves of α say that `tol` may have been reached.
+    n_threads : int, optional
+        Threads to use; None is all cores. Every method gives the same bits for any number, except ``"auto"``, which
+        with more threads may choose another method; the certificate is as strict.
     warm_start : Result or array of length n, optional
         α to start from; w follows from it. Zero by default.
     callback : callable, optional
@@ -114,30 +103,71 @@ def solve(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback is {callback!r:.60}; it must be a function of one Row of the history.")
     if isinstance(method, str) and method == "auto":
-        given = {"tol": tol, "absolute_tol": absolute_tol, "max_epochs": max_epochs, "time_limit": time_limit}
-        given["evaluate_every"] = evaluate_every
-        options = {"sampling": sampling, "step": step, "warm_start": warm_start, "progress": progress, "seed": seed}
-        return solve_automatically(solve, problem, callback, given, options)
+        options = {"sampling": sampling, "step": step, "evaluate_every": evaluate_every, "n_threads": threads(n_threads)}
+        options |= {"tol": tol, "absolute_tol": absolute_tol, "max_epochs": max_epochs, "time_limit": time_limit}
+        options |= {"warm_start": warm_start, "progress": progress, "seed": seed, "begun": begun}
+        return solve_automatically(_solve_by, problem, callback, options)
+    return _solve_by(
+        method,
+        problem,
+        callback,
+        sampling=sampling,
+        step=step,
+        tol=tol,
+        absolute_tol=absolute_tol,
+        max_epochs=max_epochs,
+        time_limit=time_limit,
+        evaluate_every=1.0 if evaluate_every is None else evaluate_every,
+        n_threads=threads(n_threads),
+        warm_start=warm_start,
+        progress=progress,
+        seed=seed,
+        begun=begun,
+    )
+
+
+def _solve_by(
+    method: str,
+    problem: Problem,
+    callback: Callback | None,
+    *,
+    sampling: Any = None,
+    step: Any = None,
+    tol: float,
+    absolute_tol: float,
+    max_epochs: float,
+    time_limit: float | None,
+    evaluate_every: float | None,
+    n_threads: int,
+    warm_start: Any,
+    progress: bool,
+    seed: int,
+    begun: float,
+) -> Result:
+    """Run one method; `evaluate_every` None means as few evaluations as it takes."""
     if method not in tuple(METHODS):
         raise ValueError(f"method is {method!r}; it must be one of: {', '.join(METHODS)}, auto.")
-    limits = _Limits(
+    limits = Limits(
         not_negative("tol", tol),
         not_negative("absolute_tol", absolute_tol),
         positive("max_epochs", max_epochs),
         np.inf if time_limit is None else positive("time_limit", time_limit),
-        positive("evaluate_every", evaluate_every),
+        None if evaluate_every is None else positive("evaluate_every", evaluate_every),
     )
     seed = whole("seed", seed, 0, 2**64 - 1)
     bound, rule = _sampling_and_step(METHODS[method], method, sampling, step, problem)
     tuned = isinstance(step, str) and step == "tuned"
-    start = METHODS[method](problem, bound, rule).start(*_start(warm_start, problem))
+    running = METHODS[method](problem, bound, rule)
+    running.n_threads = n_threads
+    start = running.start(*_start(warm_start, problem))
+    start.seed = seed
     if not np.isfinite(start.w).all():
         raise ValueError("warm_start is so large that its w = (1/λn) Σ A_i α_i overflows; start from a smaller α.")
     tuning: Tuning | None = None
     if tuned:
         tuning = tune(METHODS[method], problem, bound, start, seed, begun + limits.time_limit)
-        rule = step_rule(tuning.theta, bound)
-    run = _Run(METHODS[method](problem, bound, rule), start, limits, seed, begun)
+        running.rule = METHODS[method].step_rule(bound, tuning.theta)
+    run = Run(running, start, limits, seed, begun)
     with progress_bar(progress, repr(bound.sampling), limits.max_epochs) as show:
         status = run.until_done(callback, show)
     return run.result(status, method, tuning)
@@ -147,17 +177,21 @@ def _sampling_and_step(
     kind: type[Method], name: str, sampling: Any, step: Any, problem: Problem
 ) -> tuple[BoundSampling, StepRule]:
     if not kind.takes_all:
-        bound = _bound_sampling(sampling, problem)
-        wanted = default_step(problem) if step is None or (isinstance(step, str) and step == "tuned") else step
-        return bound, step_rule(wanted, bound)
+        bound = _bound_sampling(kind.default_sampling(problem) if sampling is None else sampling, problem)
+        return bound, kind.step_rule(bound, None if isinstance(step, str) and step == "tuned" else step)
     if sampling is not None or step is not None:
         raise ValueError(f"method={name!r} visits all examples and finds its own steps; leave sampling and step out.")
-    return Nice(problem.n).bind(problem), StepRule(name, np.ones(1), False, 1.0, None)
+    return _every_example(problem), StepRule(name, np.ones(1), False, 1.0, None)
+
+
+def _every_example(problem: Problem) -> BoundSampling:
+    """All examples in each iteration: nothing to draw, and no v, which nobody asks for and which would cost a pass."""
+    nothing = np.empty(0, dtype=np.int64)
+    p, v = np.ones(problem.n), np.full(problem.n, np.nan)
+    return BoundSampling(Nice(problem.n), problem, p, v, lambda seed, first, count: Draws(nothing, np.zeros(count + 1, np.int64)))
 
 
 def _bound_sampling(sampling: Any, problem: Problem) -> BoundSampling:
-    if sampling is None:
-        sampling = Shuffled() if problem.loss.all_convex else "uniform"
     if isinstance(sampling, str):
         sampling = by_name(sampling)
     if isinstance(sampling, Sampling):
@@ -172,6 +206,13 @@ def _bound_sampling(sampling: Any, problem: Problem) -> BoundSampling:
     return sampling
 
 
+def threads(n_threads: Any) -> int:
+    """The number of threads that `n_threads` asks for."""
+    if n_threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return whole("n_threads", n_threads, 1, 1024)
+
+
 def _start(warm_start: Any, problem: Problem) -> tuple[Floats, float]:
     """α to start from, and the intercept."""
     if warm_start is None:
@@ -181,116 +222,3 @@ def _start(warm_start: Any, problem: Problem) -> tuple[Floats, float]:
     alpha = vector("warm_start", warm_start.alpha, problem.n).copy()
     known = problem.intercept and len(warm_start.w) == problem.d
     return alpha, float(warm_start.w[-1]) if known else 0.0
-
-
-class _Run:
-    """One run under way: its state, its clock, and the best point so far."""
-
-    def __init__(self, method: Method, state: State, limits: _Limits, seed: int, begun: float) -> None:
-        self.method, self.state, self.limits, self.seed, self.begun = method, state, limits, seed, begun
-        self.problem, self.sampling = method.problem, method.sampling
-        self.history = History()
-        self.seconds = 0.0
-        self.best: tuple[Floats, Floats, Certificate]  # w, α, and what is known of them
-        first = self.evaluate()
-        theorem = 2 if self.problem.loss.all_convex else 1
-        self.start_potential = initial_potential(self.problem, self.best[0], state.alpha, theorem, first)
-        # An empty row is a visit too: it has a place in the index buffer.
-        work = float(self.sampling.p @ self.problem.examples.nonzeros) + self.sampling.mean_size
-        self.largest_piece = int(np.clip(_PIECE_NONZEROS / work, 1, _PIECE_ITERATIONS))
-        self.piece = min(_PIECE_FIRST, self.largest_piece)
-
-    def until_done(self, callback: Callback | None, show: Callable[[Row], None]) -> Status:
-        """Advance and evaluate until something says stop."""
-        try:
-            while True:
-                row = self.history[-1]
-                show(row)
-                stop = bool(callback(row)) if callback is not None else False
-                status = self._status(stop)
-                if status is not None:
-                    return status
-                self._advance_to_next_evaluation()
-                self.evaluate()
-        except KeyboardInterrupt:
-            self.evaluate()
-            return Status.CONVERGED if self.limits.reached(self.best[2]) else Status.INTERRUPTED
-
-    def _status(self, stop: bool) -> Status | None:
-        row = self.history[-1]
-        if self.limits.reached(self.best[2]):
-            return Status.CONVERGED
-        if not np.isfinite(row.value) or abs(row.value) > _BLOW_UP * (1 + abs(self.history[0].value)):
-            return Status.DIVERGED
-        if stop:
-            return Status.STOPPED
-        if row.epoch >= self.limits.max_epochs:
-            return Status.MAX_EPOCHS
-        if time.perf_counter() - self.begun >= self.limits.time_limit:
-            return Status.TIME_LIMIT
-        return None
-
-    def _advance_to_next_evaluation(self) -> None:
-        per_epoch = self.sampling.iterations_per_epoch
-        next_epoch = min(self.history[-1].epoch + self.limits.evaluate_every, self.limits.max_epochs)
-        target = max(self.state.iteration + 1, round(next_epoch * per_epoch))
-        while self.state.iteration < target:
-            clock = time.perf_counter()
-            count = min(self.piece, target - self.state.iteration)
-            self.method.advance(self.state, self.sampling.draw(self.state.iteration, count, self.seed))
-            now = time.perf_counter()
-            self.seconds += now - clock
-            if now - clock < _PIECE_SECONDS:
-                self.piece = min(4 * self.piece, self.largest_piece)
-            if now - self.begun >= self.limits.time_limit:
-                return
-
-    def evaluate(self) -> Evaluation:
-        """Certify the present point, note it, and keep it if it is the best."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            w, seen = self._point()
-            proof = certificate(self.problem, seen)
-            gradient_norm = float(np.linalg.norm(seen.gradient))
-        epoch = self.state.iteration / self.sampling.iterations_per_epoch
-        self.history.rows.append(Row(epoch, self.state.iteration, self.seconds, proof.value, proof.gap, gradient_norm))
-        if len(self.history) == 1 or proof.gap < self.best[2].gap:
-            self.best = (w.copy(), self.state.alpha.copy(), proof)
-        return seen
-
-    def _point(self) -> tuple[Floats, Evaluation]:
-        if np.isfinite(self.state.w).all() and np.isfinite(self.state.alpha).all():
-            return self.method.evaluate(self.state)
-        return self.state.w, Evaluation(np.inf, np.full(self.problem.d, np.inf), np.inf, None)
-
-    def result(self, status: Status, method: str, tuning: Tuning | None) -> Result:
-        """The best point, with everything that is known of the run."""
-        (w, alpha, proof), rule = self.best, self.method.rule
-        goal = max(self.limits.tol * abs(proof.value), self.limits.absolute_tol)
-        last = self.history[-1]
-        spent = f"{last.epoch:.4g} epochs and {self.seconds:.3g} s"
-        message = f"{status.sentence} {proof.sentence} Asked: {goal:.3g}; spent: {spent}."
-        return Result(
-            w,
-            alpha,
-            status,
-            message,
-            proof,
-            self.history,
-            self._promise(goal),
-            method,
-            repr(self.sampling.sampling),
-            rule.name,
-            rule.theta,
-            self.seed,
-            last.epoch,
-            last.iteration,
-            self.seconds,
-            time.perf_counter() - self.begun,
-            tuning,
-        )
-
-    def _promise(self, goal: float) -> Bound:
-        theorem = self.method.rule.proven or (2 if self.problem.loss.all_convex else 1)
-        # With an intercept the theorems speak of each centre alone, not of the centres' moves.
-        proven = self.method.rule.proven is not None and not self.problem.intercept
-        return iteration_bound(self.sampling, goal, self.start_potential, theorem, covered=proven)

@@ -1,4 +1,4 @@
-"""``step="tuned"``: the best θ of a geometric grid, what the paper calls fine-tuned."""
+"""``step="tuned"``: the best step of a geometric grid, what the paper calls fine-tuned."""
 
 import time
 from dataclasses import dataclass
@@ -8,7 +8,6 @@ import numpy as np
 from dualfree.methods.base import Method, State
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling
-from dualfree.steps import step_rule, theorem_theta
 
 _TRIAL_EPOCHS = 3.0
 _FACTOR = 2.0
@@ -30,19 +29,19 @@ def tune(
 ) -> Tuning:
     """Run each θ of the grid for three epochs from copies of `state`; the least P(w) wins.
 
-    The grid starts at the theorem's θ and doubles up to ``min p_i``, beyond which α_i would overshoot. It ends early
-    at `deadline` (on the clock of `time.perf_counter`): the theorem's θ is then the least that is known.
+    The grid starts at the theory's step (for dfSDCA θ) and doubles up to the largest that makes sense (for dfSDCA
+    ``min p_i``, beyond which α_i would overshoot). It ends early at `deadline` (on the clock of `time.perf_counter`):
+    the theory's step is then the least that is known.
     """
     begun = time.perf_counter()
-    theta = theorem_theta(bound, 2 if problem.loss.all_convex else 1)
-    largest = float(bound.p.min())
+    theta, largest = method.step_range(bound)
     iterations = max(1, round(_TRIAL_EPOCHS * bound.iterations_per_epoch))
     draws = bound.draw(0, iterations, seed)
     trials: list[tuple[float, float]] = []
     best, since_best = np.inf, 0
     while since_best < _PATIENCE:
         copy = state.copy()
-        trial = method(problem, bound, step_rule(theta, bound))
+        trial = method(problem, bound, method.step_rule(bound, theta))
         trial.advance(copy, draws)
         with np.errstate(over="ignore", invalid="ignore"):
             value = trial.evaluate(copy)[1].value if np.isfinite(copy.w).all() else np.inf

@@ -51,6 +51,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         "verbose": ["verbose"],
         "sampling": [str, Sampling, None],
         "step": [str, Interval(Real, 0, 1, closed="right"), None],
+        "n_threads": [Interval(Integral, 1, None, closed="left"), None],
         "callbacks": [list, tuple, None],
         **constraints("solver"),
     }
@@ -101,7 +102,8 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             step=self.step,
             tol=self.tol,
             max_epochs=self.max_iter or _MAX_EPOCHS,
-            evaluate_every=1.0 if watched or method == "newton" else seldom,
+            evaluate_every=1.0 if watched else None if method == "auto" else seldom,
+            n_threads=self.n_threads,
             warm_start=start,
             callback=(lambda row: True) if stop else joined([*(self.callbacks or ()), *watchers], fit),
             progress=self._shows_epochs and bool(self.verbose),

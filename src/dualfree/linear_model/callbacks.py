@@ -17,9 +17,14 @@ class WatchedProblem(Problem):
 
     seen: Floats
 
-    def evaluate(self, w: ArrayLike, *arguments: Any) -> Evaluation:
+    def evaluate(self, w: ArrayLike, *arguments: Any, **options: Any) -> Evaluation:
         self.seen = np.asarray(w)
-        return super().evaluate(w, *arguments)
+        return super().evaluate(w, *arguments, **options)
+
+    def look(self, w: Floats, *, n_threads: int = 1) -> tuple[Floats, Evaluation, Floats]:
+        found = super().look(w, n_threads=n_threads)
+        self.seen = found[0]
+        return found
 
 
 class Fit:

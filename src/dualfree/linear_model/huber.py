@@ -36,7 +36,7 @@ class HuberRegressor(LinearRegressor):
         relative ``sqrt(tol)/10``, which changes the objective by less than `tol`.
     max_iter : int
         Epochs for each scale that is tried, about ten.
-    fit_intercept, random_state, warm_start, verbose, solver, sampling, step, callbacks
+    fit_intercept, random_state, warm_start, verbose, solver, sampling, step, n_threads, callbacks
         As in `LogisticRegression`.
 
     Attributes
@@ -84,6 +84,7 @@ class HuberRegressor(LinearRegressor):
         solver: str = "auto",
         sampling: Any = None,
         step: Any = None,
+        n_threads: int | None = 1,
         callbacks: Any = None,
     ) -> None:
         self.epsilon = epsilon
@@ -97,6 +98,7 @@ class HuberRegressor(LinearRegressor):
         self.solver = solver
         self.sampling = sampling
         self.step = step
+        self.n_threads = n_threads
         self.callbacks = callbacks
 
     @with_callbacks

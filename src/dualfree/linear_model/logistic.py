@@ -87,6 +87,9 @@ class LogisticRegression(LogisticClassifier):
         "lbfgs", mean "auto": the minimum is the same.
     sampling, step : optional
         Of dfSDCA, as in `dualfree.solve`.
+    n_threads : int or None
+        Threads for one problem; None is all cores. Small problems use fewer. With more threads the solver may choose
+        another method, so that coefficients agree within `tol` and not to the last bit.
     callbacks : list of callables, optional
         Each is called with each row of the history; a true answer ends the fit. See `EarlyStopping`. scikit-learn's
         own callbacks go to ``set_callbacks``, where scikit-learn has them.
@@ -149,6 +152,7 @@ class LogisticRegression(LogisticClassifier):
         solver: str = "auto",
         sampling: Any = None,
         step: Any = None,
+        n_threads: int | None = 1,
         callbacks: Any = None,
     ) -> None:
         self.penalty = penalty
@@ -168,6 +172,7 @@ class LogisticRegression(LogisticClassifier):
         self.solver = solver
         self.sampling = sampling
         self.step = step
+        self.n_threads = n_threads
         self.callbacks = callbacks
 
     def _lams(self, n: int, count: int) -> Floats:

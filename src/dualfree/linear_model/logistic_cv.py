@@ -27,7 +27,7 @@ class LogisticRegressionCV(LogisticClassifier, CrossValidated):
     ----------
     Cs : int or array
         The grid, or the number of values between 1e-4 and 1e4 on a logarithmic scale.
-    fit_intercept, class_weight, tol, max_iter, random_state, solver, sampling, step
+    fit_intercept, class_weight, tol, max_iter, random_state, solver, sampling, step, n_threads
         As in `LogisticRegression`.
     cv : int, splitter, iterable or None
         As in scikit-learn; 5 stratified folds by default.
@@ -108,6 +108,7 @@ class LogisticRegressionCV(LogisticClassifier, CrossValidated):
         solver: str = "auto",
         sampling: Any = None,
         step: Any = None,
+        n_threads: int | None = 1,
     ) -> None:
         self.Cs = Cs
         self.l1_ratios = l1_ratios
@@ -129,6 +130,7 @@ class LogisticRegressionCV(LogisticClassifier, CrossValidated):
         self.solver = solver
         self.sampling = sampling
         self.step = step
+        self.n_threads = n_threads
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -61,7 +61,7 @@ class Ridge(MultiOutputMixin, LinearRegressor):
     tol : float
         The certified relative gap: the fit ends when the objective is proven to be within ``tol`` times its value of
         the smallest possible.
-    fit_intercept, random_state, max_iter, warm_start, verbose, solver, sampling, step, callbacks
+    fit_intercept, random_state, max_iter, warm_start, verbose, solver, sampling, step, n_threads, callbacks
         As in `LogisticRegression`.
     copy_X, positive
         scikit-learn's: X is never changed, whatever `copy_X` says, and ``positive=True`` is refused.
@@ -108,6 +108,7 @@ class Ridge(MultiOutputMixin, LinearRegressor):
         solver: str = "auto",
         sampling: Any = None,
         step: Any = None,
+        n_threads: int | None = 1,
         callbacks: Any = None,
     ) -> None:
         self.alpha = alpha
@@ -122,6 +123,7 @@ class Ridge(MultiOutputMixin, LinearRegressor):
         self.solver = solver
         self.sampling = sampling
         self.step = step
+        self.n_threads = n_threads
         self.callbacks = callbacks
 
     @with_callbacks

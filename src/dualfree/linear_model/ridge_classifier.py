@@ -38,7 +38,7 @@ class RidgeClassifier(LinearClassifier):
     tol : float
         The certified relative gap: the fit ends when the objective is proven to be within ``tol`` times its value of
         the smallest possible.
-    fit_intercept, class_weight, random_state, max_iter, warm_start, verbose, solver, sampling, step, callbacks
+    fit_intercept, class_weight, random_state, max_iter, warm_start, verbose, solver, sampling, step, n_threads, callbacks
         As in `LogisticRegression`.
     copy_X, positive
         As in `Ridge`.
@@ -84,6 +84,7 @@ class RidgeClassifier(LinearClassifier):
         solver: str = "auto",
         sampling: Any = None,
         step: Any = None,
+        n_threads: int | None = 1,
         callbacks: Any = None,
     ) -> None:
         self.alpha = alpha
@@ -99,6 +100,7 @@ class RidgeClassifier(LinearClassifier):
         self.solver = solver
         self.sampling = sampling
         self.step = step
+        self.n_threads = n_threads
         self.callbacks = callbacks
 
     def _loss(self, target: Floats, weight: Floats | None) -> Loss:

@@ -36,7 +36,7 @@ class RidgeCV(MultiOutputMixin, LinearRegressor, CrossValidated):
         Folds at a time, in threads.
     verbose : int
         1 shows a bar with one step for each fold and alpha.
-    fit_intercept, tol, max_iter, random_state, solver, sampling, step
+    fit_intercept, tol, max_iter, random_state, solver, sampling, step, n_threads
         As in `Ridge`.
     gcv_mode, store_cv_results, alpha_per_target
         Of scikit-learn's leave-one-out. `gcv_mode` is accepted and has no effect; the others are refused if True.
@@ -99,6 +99,7 @@ class RidgeCV(MultiOutputMixin, LinearRegressor, CrossValidated):
         solver: str = "auto",
         sampling: Any = None,
         step: Any = None,
+        n_threads: int | None = 1,
     ) -> None:
         self.alphas = alphas
         self.fit_intercept = fit_intercept
@@ -115,6 +116,7 @@ class RidgeCV(MultiOutputMixin, LinearRegressor, CrossValidated):
         self.solver = solver
         self.sampling = sampling
         self.step = step
+        self.n_threads = n_threads
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -42,6 +42,7 @@ def ridge_path(
     solver: str = "auto",
     sampling: Any = None,
     step: Any = None,
+    n_threads: int | None = 1,
 ) -> RidgePath:
     """Ridge regression for many alphas, each fit starting from the dual variables of the one before.
 
@@ -53,7 +54,7 @@ def ridge_path(
         Strengths of the penalty, above 0, in any order.
     verbose : int
         1 shows a bar with one step for each alpha.
-    fit_intercept, tol, max_iter, random_state, solver, sampling, step
+    fit_intercept, tol, max_iter, random_state, solver, sampling, step, n_threads
         As in `Ridge`.
 
     Returns
@@ -74,7 +75,7 @@ def ridge_path(
     True
     """
     model = Ridge(fit_intercept=fit_intercept, tol=tol, max_iter=max_iter, random_state=random_state)
-    model.set_params(solver=solver, sampling=sampling, step=step)
+    model.set_params(solver=solver, sampling=sampling, step=step, n_threads=n_threads)
     check_parameters(model)
     grid = strengths("alphas", alphas)[::-1]
     X, y = training_data(model, X, y, multi_output=True, y_numeric=True)

@@ -32,7 +32,7 @@ class LinearSVC(LinearClassifier):
     tol : float
         The certified relative gap: the fit ends when the objective is proven to be within ``tol`` times its value of
         the smallest possible.
-    fit_intercept, class_weight, random_state, max_iter, warm_start, verbose, solver, sampling, step, callbacks
+    fit_intercept, class_weight, random_state, max_iter, warm_start, verbose, solver, sampling, step, n_threads, callbacks
         As in `LogisticRegression`.
     penalty, dual, multi_class, intercept_scaling
         scikit-learn's, accepted where they leave the minimiser as it is; see `LogisticRegression`.
@@ -89,6 +89,7 @@ class LinearSVC(LinearClassifier):
         solver: str = "auto",
         sampling: Any = None,
         step: Any = None,
+        n_threads: int | None = 1,
         callbacks: Any = None,
     ) -> None:
         self.penalty = penalty
@@ -108,6 +109,7 @@ class LinearSVC(LinearClassifier):
         self.solver = solver
         self.sampling = sampling
         self.step = step
+        self.n_threads = n_threads
         self.callbacks = callbacks
 
     def _loss(self, target: Floats, weight: Floats | None) -> Loss:

@@ -1,9 +1,26 @@
 """Methods: each turns the sets that a sampling draws into steps. One file a family."""
 
-from dualfree.methods.base import Method, State
+from dualfree.methods.anchored import MS2GD, S2GD, SVRG
+from dualfree.methods.averaged import SAG, SAGA
+from dualfree.methods.base import About, Method, State
 from dualfree.methods.dfsdca import DfSDCA
-from dualfree.methods.newton import Newton
+from dualfree.methods.newton import LBFGS, Newton
+from dualfree.methods.rounds import DfSDCARounds
+from dualfree.methods.s2cd import S2CD
+from dualfree.methods.sgd import SGD
 
-METHODS: dict[str, type[Method]] = {"dfsdca": DfSDCA, "newton": Newton}
+METHODS: dict[str, type[Method]] = {
+    "dfsdca": DfSDCA,
+    "dfsdca-rounds": DfSDCARounds,
+    "newton": Newton,
+    "lbfgs": LBFGS,
+    "sgd": SGD,
+    "sag": SAG,
+    "saga": SAGA,
+    "svrg": SVRG,
+    "s2gd": S2GD,
+    "ms2gd": MS2GD,
+    "s2cd": S2CD,
+}
 
-__all__ = ["METHODS", "Method", "State"]
+__all__ = ["METHODS", "About", "Method", "State"]

@@ -1,13 +1,16 @@
 """What a method is to the loop: a state to start from, and a way to advance it."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
 
 from dualfree.arrays import Floats
 from dualfree.problem import Evaluation, Problem
+from dualfree.samplings import Sampling, Shuffled, Uniform
 from dualfree.samplings.base import BoundSampling, Draws
-from dualfree.steps import StepRule
+from dualfree.steps import StepRule, default_step, step_rule, theorem_theta
 
 
 @dataclass
@@ -15,28 +18,73 @@ class State:
     """Where a run stands: ``w``, ``α`` and the number of iterations behind them. NumPy owns all of it.
 
     With an intercept, the last entry of w is u, and the intercept is ``centre + κu`` (see `dualfree.intercept`).
+    `memory` holds what a method keeps besides, and `seed` is the run's, for what a method draws besides examples.
+    `moved` adds up the squared moves of α, for methods that know them: a sign of progress that costs nothing.
     """
 
     w: Floats
     alpha: Floats
     iteration: int = 0
     centre: float = 0.0
+    memory: dict[str, NDArray[Any]] = field(default_factory=dict)
+    seed: int = 0
+    moved: float = 0.0
 
     def copy(self) -> "State":
         """An independent copy."""
-        return State(self.w.copy(), self.alpha.copy(), self.iteration, self.centre)
+        memory = {name: array.copy() for name, array in self.memory.items()}
+        return State(self.w.copy(), self.alpha.copy(), self.iteration, self.centre, memory, self.seed, self.moved)
+
+
+@dataclass(frozen=True)
+class About:
+    """A method in words: the row that ``dualfree methods`` and ``docs/methods.md`` show.
+
+    `needs` are its requirements, `memory` is what it keeps beyond X, y and w, `cost` is that of a step that visits a
+    row of z nonzeros, `rate` is what is proven, and `origin` is where it comes from.
+    """
+
+    title: str
+    needs: str
+    memory: str
+    cost: str
+    rate: str
+    origin: str
 
 
 class Method(ABC):
     """A method on one problem, with one sampling and one step rule."""
 
+    about: ClassVar[About]
+
     takes_all: ClassVar[bool] = False
     """Whether an iteration visits all examples and finds its own step: then there is no sampling and step to choose."""
+
+    n_threads: int = 1
+    """Threads that the method may use; the answer does not depend on it."""
+
+    stalled: bool = False
+    """Whether rounding allows no further progress."""
 
     def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
         self.problem = problem
         self.sampling = sampling
         self.rule = rule
+
+    @classmethod
+    def default_sampling(cls, problem: Problem) -> Sampling:
+        """What is drawn where the user does not say."""
+        return Shuffled() if problem.loss.all_convex else Uniform()
+
+    @classmethod
+    def step_rule(cls, bound: BoundSampling, step: Any = None) -> StepRule:
+        """The rule that `step` names (None: the method's own default), checked."""
+        return step_rule(default_step(bound.problem) if step is None else step, bound)
+
+    @classmethod
+    def step_range(cls, bound: BoundSampling) -> tuple[float, float]:
+        """The numbers between which ``step="tuned"`` looks: the theory's, and the largest that makes sense."""
+        return theorem_theta(bound, 2 if bound.problem.loss.all_convex else 1), float(bound.p.min())
 
     @abstractmethod
     def start(self, alpha: Floats, intercept: float = 0.0) -> State:
@@ -45,6 +93,13 @@ class Method(ABC):
     @abstractmethod
     def advance(self, state: State, draws: Draws) -> None:
         """Take the iterations in `draws`, in place."""
+
+    def end_epoch(self, state: State) -> None:
+        """What the method wants done once an epoch, whether or not there is an evaluation; nothing by default."""
+
+    def evaluate_zero(self, state: State) -> tuple[Floats, Evaluation]:
+        """`evaluate` where α and w are zero, without a pass over the data where that can be had."""
+        return self.evaluate(state)
 
     @abstractmethod
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:

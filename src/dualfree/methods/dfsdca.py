@@ -5,7 +5,8 @@ import numpy as np
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.intercept import best_intercept
-from dualfree.methods.base import Method, State
+from dualfree.losses.builtin import BuiltIn
+from dualfree.methods.base import About, Method, State
 from dualfree.problem import Evaluation
 from dualfree.samplings.base import Draws
 from dualfree.steps import implicit_alpha
@@ -21,15 +22,25 @@ class DfSDCA(Method):
     in place of θ/p_i. It keeps ``w = (1/λn) Σ A_i α_i``. Memory: α and w alone.
     """
 
+    about = About(
+        title="dual-free SDCA, any sampling",
+        needs="smooth losses whose average is convex; any sampling",
+        memory="n",
+        cost="O(z) for each example of the set",
+        rate="(1 − θ)ᵏ, θ = minᵢ pᵢnλ/(lᵢvᵢ + nλ) for convex losses",
+        origin="Csiba, Richtárik 2015; Shalev-Shwartz 2015",
+    )
+
     def start(self, alpha: Floats, intercept: float = 0.0) -> State:
-        return State(self.problem.primal(alpha), alpha, centre=intercept)
+        w = self.problem.primal(alpha) if alpha.any() else np.zeros(self.problem.d)
+        return State(w, alpha, centre=intercept)
 
     def advance(self, state: State, draws: Draws) -> None:
         problem, loss = self.problem, self.problem.loss
         if loss.native is None:
             self._advance_in_python(state, draws)
         else:
-            kernels.dfsdca(
+            state.moved += kernels.dfsdca(
                 problem.examples.shifted(state.centre),
                 loss.native,
                 self.rule.implicit,
@@ -39,32 +50,49 @@ class DfSDCA(Method):
                 draws.batch_start,
                 state.alpha,
                 state.w,
+                threads=self.n_threads,
             )
         state.iteration += draws.count
 
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
         if self.problem.intercept:
             return self._evaluate_with_intercept(state)
-        seen = self.problem.evaluate(state.w, state.alpha)
+        seen = self.problem.evaluate(state.w, state.alpha, n_threads=self.n_threads)
         if seen.combination is not None and not _apart(state.w, seen.combination):
             return state.w, seen
         if not self._mend(state):
             return state.w, seen
-        return state.w, self.problem.evaluate(state.w, state.alpha)
+        return state.w, self.problem.evaluate(state.w, state.alpha, n_threads=self.n_threads)
+
+    def evaluate_zero(self, state: State) -> tuple[Floats, Evaluation]:
+        problem, loss = self.problem, self.problem.loss
+        if not isinstance(loss, BuiltIn) or not loss.has_conjugate:
+            return self.evaluate(state)
+        zero, point = np.zeros(problem.n), state.w.copy()
+        if problem.intercept:
+            state.centre = point[-1] = best_intercept(loss, zero, state.centre)
+        value = float(loss.weighted(loss.value(zero + state.centre, loss.y)).mean())
+        gap = value + float(loss.weighted_conjugate(zero).mean())
+        return point, Evaluation(value, np.full(problem.d, np.inf), gap, None)
 
     def _evaluate_with_intercept(self, state: State) -> tuple[Floats, Evaluation]:
-        """Evaluate with the best b for this w, and move the centre: one step of the method of multipliers."""
+        """Evaluate with the best b for this w."""
         epoch = state.iteration // max(1, round(self.sampling.iterations_per_epoch))
         if epoch % _MEND_EVERY == 0:
             self._mend(state)
         kappa, u = self.problem.examples.constant_value, float(state.w[-1])
         point = state.w.copy()
         point[-1] = 0.0
-        z = self.problem.examples.margins(point)
+        z = self.problem.examples.margins(point, n_threads=self.n_threads)
         point[-1] = best_intercept(self.problem.loss, z, state.centre + kappa * u)
-        # The first time w is what it was given as, and the best b is the best centre to begin with.
-        state.centre = state.centre + kappa * u if state.iteration else float(point[-1]) - kappa * u
-        return point, self.problem.evaluate(point, state.alpha, z + point[-1])
+        if state.iteration == 0:  # w is what it was given as, and the best b is the best centre to begin with
+            state.centre = float(point[-1]) - kappa * u
+        return point, self.problem.evaluate(point, state.alpha, z + point[-1], n_threads=self.n_threads)
+
+    def end_epoch(self, state: State) -> None:
+        """Move the centre to the present intercept: one step of the method of multipliers."""
+        if self.problem.intercept:
+            state.centre += self.problem.examples.constant_value * float(state.w[-1])
 
     def _mend(self, state: State) -> bool:
         """Derive w anew where rounding, which adds up over long runs, has taken it off ``(1/λn) Σ A_i α_i``."""

@@ -1,1 +1,6 @@
-"""The paper's claims, run: one module a figure. ``python -m dualfree.paper`` writes them into ./reproduction."""
+"""The paper, reproduced: one module a figure, the list of claims, and a report that holds all of it."""
+
+from dualfree.paper.reproduce import Outcome, reproduce
+from dualfree.paper.scale import FULL, QUICK, Scale
+
+__all__ = ["FULL", "QUICK", "Outcome", "Scale", "reproduce"]

@@ -6,6 +6,7 @@ so that it can be checked by reading; the tests hold the fast code to it.
 - `losses`: each φ, its derivative, conjugate and smoothness;
 - `problem`: P, ∇P, the dual D and the duality gap;
 - `algorithm`: the step sizes, the implicit step, and Algorithm 1 as a loop over batches;
+- `primal`: SGD, SAG, SAGA, S2CD, and SVRG, S2GD and mS2GD as one loop;
 - `samplings`: for each sampling p, the pair probabilities and the ESO weights β;
 - `overapproximation`: v from β, and the eigenvalue test that any ESO must pass.
 """
@@ -20,6 +21,7 @@ from dualfree.reference.losses import (
     squared_hinge,
 )
 from dualfree.reference.overapproximation import eso_constant, eso_parameters
+from dualfree.reference.primal import length_law, s2cd, sag, saga, semi_stochastic, sgd
 from dualfree.reference.problem import ReferenceProblem
 from dualfree.reference.samplings import ReferenceSampling
 
@@ -32,7 +34,13 @@ __all__ = [
     "eso_parameters",
     "huber",
     "implicit_step",
+    "length_law",
     "logistic",
+    "s2cd",
+    "sag",
+    "saga",
+    "semi_stochastic",
+    "sgd",
     "smoothed_hinge",
     "squared",
     "squared_hinge",

@@ -33,6 +33,20 @@ class Draws:
         """Number of iterations."""
         return len(self.indices) if self.batch_start is None else len(self.batch_start) - 1
 
+    def between(self, first: int, last: int) -> "Draws":
+        """Iterations ``first .. last − 1`` of these, without their parts.
+
+        Examples
+        --------
+        >>> draws = Draws.of_equal_size(np.arange(6), size=2).between(1, 3)
+        >>> draws.indices.tolist(), draws.batch_start.tolist()
+        ([2, 3, 4, 5], [0, 2, 4])
+        """
+        if self.batch_start is None:
+            return Draws(self.indices[first:last])
+        start = self.batch_start[first : last + 1]
+        return Draws(self.indices[start[0] : start[-1]], start - start[0])
+
     @classmethod
     def of_equal_size(cls, indices: Indices, size: int, part: int | None = None) -> "Draws":
         """Batches of `size` examples each, in parts of `part` examples each."""

@@ -1,0 +1,87 @@
+// A loss on a tile of examples: their products come first, then the losses of all of them as loops that become SIMD, then
+// the sums, while the rows are still in the cache.
+#pragma once
+#include <memory>
+
+#include "kernels/blocks.hpp"
+#include "losses.hpp"
+#include "rows.hpp"
+
+namespace dualfree {
+
+constexpr Size tile = 128;
+
+template <class Visit>
+void in_tiles(Size first, Size last, Visit&& visit) {
+    for (Size at = first; at < last; at += tile) visit(at, std::min(tile, last - at));
+}
+
+struct Certified {
+    double loss = 0;     // sum of phi_i(z_i)
+    double fenchel = 0;  // sum of phi_i(z_i) + phi_i*(-a_i) + a_i z_i, each at least zero
+};
+
+struct TileLoss {
+    virtual ~TileLoss() = default;
+
+    // The examples are `at`, at + 1, ..., or those that `listed` names; z holds their products.
+    virtual double value_and_derivatives(Size at, const Size* listed, Size count, const double* z,
+                                         double* derivatives) const = 0;
+
+    // What a certificate needs: a_i is alpha_i moved to the nearest point where phi_i*(-a) is finite (any such a gives a
+    // valid lower bound, and rounding may have left alpha_i just outside). `both` gets phi_i'(z_i) and a_i.
+    virtual Certified certify(Size at, Size count, const double* z, const double* alpha, Pair* both) const = 0;
+};
+
+template <class Loss>
+struct TileOf final : TileLoss {
+    Loss loss;
+    explicit TileOf(const Loss& l) : loss(l) {}
+
+    double value_and_derivatives(Size at, const Size* listed, Size count, const double* z,
+                                 double* derivatives) const override {
+        double total = 0;
+#pragma omp simd reduction(+ : total)
+        for (Size k = 0; k < count; ++k) {
+            const Slope slope = loss.value_and_derivative(listed ? listed[k] : at + k, z[k]);
+            derivatives[k] = slope.derivative;
+            total += slope.value;
+        }
+        return total;
+    }
+
+    Certified certify(Size at, Size count, const double* z, const double* alpha, Pair* both) const override {
+        double total = 0, fenchel = 0;
+#pragma omp simd reduction(+ : total, fenchel)
+        for (Size k = 0; k < count; ++k) {
+            const double a = loss.project(at + k, alpha[at + k]);
+            const Slope slope = loss.value_and_derivative(at + k, z[k]);
+            const double slack = slope.value + loss.conjugate(at + k, a) + a * z[k];
+            total += slope.value;
+            fenchel += slack >= 0 ? slack : slack < 0 ? 0.0 : infinity;  // below zero by rounding, NaN by overflow
+            both[k] = {slope.derivative, a};
+        }
+        return {total, fenchel};
+    }
+};
+
+inline std::unique_ptr<TileLoss> in_tiles_of(const AnyLoss& loss) {
+    return std::visit(
+        [](const auto& l) -> std::unique_ptr<TileLoss> { return std::make_unique<TileOf<std::decay_t<decltype(l)>>>(l); },
+        loss);
+}
+
+// Sum of phi_i*(-alpha_i): infinite where an alpha_i lies outside the domain.
+template <class Loss>
+double conjugate_sum(const Loss& loss, const double* alpha, Size n) {
+    Sum total;
+    in_tiles(0, n, [&](Size at, Size count) {
+        double part = 0;
+#pragma omp simd reduction(+ : part)
+        for (Size k = 0; k < count; ++k) part += loss.conjugate(at + k, alpha[at + k]);
+        total.add(part);
+    });
+    return total.value();
+}
+
+}  // namespace dualfree

@@ -1,0 +1,81 @@
+// Threads for the length of one call: no thread outlives it, so forking and pickling need no care.
+#pragma once
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "rows.hpp"
+
+namespace dualfree {
+
+inline void pause_briefly() {
+#if defined(__x86_64__) || defined(_M_X64)
+    __builtin_ia32_pause();
+#endif
+}
+
+// All threads wait until all have come. It spins, for the waits are of microseconds; but where there are more threads
+// than cores a spinning one would keep out the one that it waits for, so after a while it yields.
+class Barrier {
+  public:
+    explicit Barrier(int threads) : threads_(threads) {}
+
+    void wait() {
+        const int round = round_.load(std::memory_order_relaxed);
+        if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
+            arrived_.store(0, std::memory_order_relaxed);
+            round_.store(round + 1, std::memory_order_release);
+            return;
+        }
+        for (int spins = 0; round_.load(std::memory_order_acquire) == round; ++spins) {
+            if (spins < 4000)
+                pause_briefly();
+            else
+                std::this_thread::yield();
+        }
+    }
+
+  private:
+    const int threads_;
+    alignas(64) std::atomic<int> arrived_{0};
+    alignas(64) std::atomic<int> round_{0};
+};
+
+// work(t) for t = 0 .. threads - 1, one thread each; nobody begins before all threads have been started, so that a
+// system that refuses a thread leaves nobody waiting at a barrier.
+template <class Work>
+void in_parallel(int threads, Work&& work) {
+    if (threads <= 1) {
+        work(0);
+        return;
+    }
+    enum Signal { wait, go, give_up };
+    std::atomic<int> signal{wait};
+    std::vector<std::jthread> others;
+    others.reserve(std::size_t(threads) - 1);
+    try {
+        for (int t = 1; t < threads; ++t)
+            others.emplace_back([&signal, &work, t] {
+                signal.wait(wait, std::memory_order_acquire);
+                if (signal.load(std::memory_order_acquire) == go) work(t);
+            });
+    } catch (...) {
+        signal.store(give_up, std::memory_order_release);
+        signal.notify_all();
+        throw;
+    }
+    signal.store(go, std::memory_order_release);
+    signal.notify_all();
+    work(0);
+}
+
+// Threads that are worth starting for so much work (nonzeros): starting one costs as much as some 20,000 of them.
+inline int useful_threads(int offered, Size work) {
+    constexpr Size least = 100'000;
+    return int(std::clamp<Size>(work / least, 1, offered));
+}
+
+// Part t of 0 .. size when it is cut into `parts`
+inline Size cut(Size size, Size parts, Size t) { return size / parts * t + std::min(t, size % parts); }
+
+}  // namespace dualfree

@@ -1,0 +1,87 @@
+"""What each method would cost on a problem, before any of them has run; the unit is one nonzero of a dfSDCA step.
+
+The constants are measured (``docs/performance.md``); a wrong guess costs time and never the answer.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dualfree.losses.builtin import BuiltIn
+from dualfree.methods.newton import MOST_FEATURES, hessian_passes, sample_size
+from dualfree.problem import Problem
+
+_STEP = 20.0  # what a dfSDCA step costs beside its nonzeros: the loss, the random row
+_PASS_NONZERO, _PASS_ROW = 0.85, 10.0  # a pass: sequential rows, losses by SIMD
+_LOOKS = 1.5  # evaluations of a run of dfSDCA, in passes
+_EPOCHS = 0.25  # of dfSDCA, for each factor e of the tolerance and each unit of the condition number
+_FEWEST = 4.0
+_NEWTON_PASSES, _NEWTON_HESSIANS = 7.0, 2.0
+_LBFGS_PASSES, _LBFGS_POWER = 1.05, 0.43  # for each factor e of the tolerance, and with the condition number
+_LBFGS_FEATURE = 10.0  # what an iteration costs for each feature, beside the pass
+_THREADED = 0.8  # of the ideal that a pass gains from threads
+TITLES = {"dfsdca": "dfSDCA", "dfsdca-rounds": "dfSDCA in rounds", "newton": "Newton's method", "lbfgs": "L-BFGS"}
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Estimates in epochs of dfSDCA on one thread, for each method that can be used."""
+
+    epochs: dict[str, float]
+    n_threads: int = 1
+
+    def epoch_of(self, name: str) -> float:
+        """What an epoch of dfSDCA costs, in one piece or in rounds on all threads."""
+        return 1 / (1 + _THREADED * (self.n_threads - 1)) if name == "dfsdca-rounds" else 1.0
+
+    @property
+    def cheapest_beside_dfsdca(self) -> str | None:
+        """The best of the other methods, if one can be used."""
+        others = [name for name in self.epochs if not name.startswith("dfsdca")]
+        return min(others, key=lambda name: self.epochs[name], default=None)
+
+    @property
+    def best(self) -> str:
+        """The cheapest method."""
+        return min(self.epochs, key=lambda name: self.epochs[name])
+
+    @property
+    def reason(self) -> str:
+        """The choice in words."""
+        if len(self.epochs) == 1:
+            return f"{TITLES[self.best]} is the only method that takes this problem"
+        shown = [f"{TITLES[name]} {cost:.2g}" for name, cost in self.epochs.items()]
+        return f"{TITLES[self.best]} was chosen by estimated cost, in epochs of dfSDCA: {', '.join(shown)}"
+
+
+def estimate(problem: Problem, tol: float, n_threads: int = 1) -> Costs:
+    """What each method would cost.
+
+    Examples
+    --------
+    >>> import dualfree as df
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 5))
+    >>> problem = df.Problem(X, df.losses.Logistic(np.sign(X @ np.ones(5))), lam=1e-6)
+    >>> estimate(problem, tol=1e-6).best
+    'newton'
+    """
+    if not isinstance(problem.loss, BuiltIn) or not problem.loss.all_convex:
+        return Costs({"dfsdca": 1.0})
+    n, nonzeros = problem.n, float(problem.examples.stored) + problem.n * problem.intercept
+    digits = math.log(1 / min(max(tol, 1e-14), 0.1))
+    hardness = float(np.mean(problem.l * problem.examples.square_norms)) / (problem.lam * n)
+    epoch = nonzeros + _STEP * n
+    one_pass = (_PASS_NONZERO * nonzeros + _PASS_ROW * n) / (1 + _THREADED * (n_threads - 1))
+    looks = _LOOKS * one_pass / epoch
+    epochs = {"dfsdca": max(_FEWEST, _EPOCHS * digits * (1 + hardness)) + looks}
+    if n_threads > 1:
+        slower = max(_FEWEST, _EPOCHS * digits * (1 + n_threads * hardness))
+        epochs["dfsdca-rounds"] = slower / (1 + _THREADED * (n_threads - 1)) + looks
+    if problem.d <= MOST_FEATURES:
+        hessians = _NEWTON_HESSIANS * hessian_passes(problem, sample_size(problem)) * nonzeros
+        epochs["newton"] = (_NEWTON_PASSES * one_pass + hessians) / epoch
+    passes = _LBFGS_PASSES * digits * (1 + hardness) ** _LBFGS_POWER
+    epochs["lbfgs"] = passes * (one_pass + _LBFGS_FEATURE * problem.d) / epoch
+    return Costs(epochs, n_threads)

@@ -1,0 +1,43 @@
+"""When to evaluate: an evaluation costs about an epoch, so that one after each epoch would double the time of a fit."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dualfree.limits import Limits
+from dualfree.result import Row
+
+if TYPE_CHECKING:
+    from dualfree.methods.base import Method
+
+_FIRST_LOOK = 8.0  # epochs after which to look in any case; then at twice as many, and so on
+_RATIO = 0.35  # of the gap at the end of an epoch to that sum, for a condition number of one; it grows with its root
+
+
+class Lookout:
+    """Predicts the gap from what α moved in an epoch.
+
+    φ_i* is 1/l_i-strongly convex, so an example whose α_i wants to move by δ_i has a Fenchel gap of at least
+    ``δ_i²/(2 l_i)``: while ``(1/n) Σ δ_i²/(2 l_i)`` is far above the tolerance, the gap is too. After an evaluation the ratio of the
+    gap to that sum is known, and hardly changes.
+    """
+
+    def __init__(self, method: "Method", limits: Limits) -> None:
+        largest = float(method.problem.l.max())
+        problem = method.problem
+        condition = 1 + float(np.mean(problem.l * problem.examples.square_norms)) / (problem.lam * problem.n)
+        self._ratio = _RATIO * math.sqrt(condition) / (2 * largest * problem.n) if largest > 0 else 0.0
+        self._limits, self._value, self._next = limits, math.inf, _FIRST_LOOK
+
+    def due(self, epoch: float, moved: float) -> bool:
+        """Whether the tolerance may have been reached, or it is time to see how things stand."""
+        return epoch >= self._next or not self._ratio * moved > self._limits.goal(self._value)
+
+    def learn(self, row: Row, moved: float) -> None:
+        """Take in an evaluation."""
+        self._value = row.value
+        if row.epoch > 0:
+            self._next = max(_FIRST_LOOK, 2 * row.epoch)
+            if moved > 0 and math.isfinite(row.gap):
+                self._ratio = row.gap / moved

@@ -1,0 +1,167 @@
+"""The only loop: it draws, advances, evaluates with the clock stopped, and decides when to end."""
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dualfree.arrays import Floats
+from dualfree.bounds import Bound, initial_potential, iteration_bound
+from dualfree.limits import Limits
+from dualfree.lookout import Lookout
+from dualfree.methods.base import Method, State
+from dualfree.problem import Evaluation
+from dualfree.result import Certificate, History, Result, Row, Status, certificate
+from dualfree.tuning import Tuning
+
+Callback = Callable[[Row], Any]
+
+_PIECE_NONZEROS = 2_000_000  # work of one kernel call: some milliseconds, so that Ctrl-C and time limits are prompt
+_PIECE_ITERATIONS = 20_000
+_PIECE_FIRST = 16  # a loss or a sampling in Python may be thousands of times slower: pieces begin small and grow
+_PIECE_SECONDS = 0.02
+_BLOW_UP = 1e8  # a value this many times the first one will not come back
+
+
+class Run:
+    """One run under way: its state, its clock, and the best point so far."""
+
+    def __init__(self, method: Method, state: State, limits: Limits, seed: int, begun: float) -> None:
+        self.method, self.state, self.limits, self.seed, self.begun = method, state, limits, seed, begun
+        self.problem, self.sampling = method.problem, method.sampling
+        self.history = History()
+        self.seconds = 0.0
+        self.best: tuple[Floats, Floats, Certificate]  # w, α, and what is known of them
+        self.lookout = Lookout(method, limits) if limits.evaluate_every is None else None
+        cheap = self.lookout is not None and not state.alpha.any()
+        first = self._note(*(method.evaluate_zero(state) if cheap else self._point()))
+        theorem = 2 if self.problem.loss.all_convex else 1
+        self.start_potential = math.nan  # full-pass methods have no use for it
+        if not method.takes_all:
+            self.start_potential = initial_potential(self.problem, self.best[0], state.alpha, theorem, first)
+        # An empty row is a visit too: it has a place in the index buffer.
+        work = float(self.sampling.p @ self.problem.examples.nonzeros) + self.sampling.mean_size
+        self.largest_piece = int(np.clip(_PIECE_NONZEROS / work, 1, _PIECE_ITERATIONS))
+        self.piece = min(_PIECE_FIRST, self.largest_piece)
+
+    def until_done(self, callback: Callback | None, show: Callable[[Row], None]) -> Status:
+        """Advance and evaluate until something says stop."""
+        try:
+            while True:
+                row = self.history[-1]
+                show(row)
+                stop = bool(callback(row)) if callback is not None else False
+                status = self._status(stop)
+                if status is not None:
+                    return status
+                self._advance_to_next_evaluation()
+                self.evaluate()
+        except KeyboardInterrupt:
+            self.evaluate()
+            return Status.CONVERGED if self.limits.reached(self.best[2]) else Status.INTERRUPTED
+
+    def _status(self, stop: bool) -> Status | None:
+        row = self.history[-1]
+        if self.limits.reached(self.best[2]):
+            return Status.CONVERGED
+        if not np.isfinite(row.value) or abs(row.value) > _BLOW_UP * (1 + abs(self.history[0].value)):
+            return Status.DIVERGED
+        if stop:
+            return Status.STOPPED
+        if self.method.stalled:
+            return Status.STALLED
+        if row.epoch >= self.limits.max_epochs:
+            return Status.MAX_EPOCHS
+        if time.perf_counter() - self.begun >= self.limits.time_limit:
+            return Status.TIME_LIMIT
+        return None
+
+    def _advance_to_next_evaluation(self) -> None:
+        epoch, every = self.history[-1].epoch, self.limits.evaluate_every
+        while True:
+            self.state.moved = 0.0
+            epoch = min(epoch + (1.0 if every is None else every), self.limits.max_epochs)
+            in_time = self._advance_to(epoch)
+            last = not in_time or epoch >= self.limits.max_epochs
+            if self.lookout is None or last or self.lookout.due(epoch, self.state.moved):
+                return
+
+    def _advance_to(self, epoch: float) -> bool:
+        """Whether the time limit allowed it."""
+        per_epoch = self.sampling.iterations_per_epoch
+        target = max(self.state.iteration + 1, round(epoch * per_epoch))
+        while self.state.iteration < target:
+            clock = time.perf_counter()
+            # The method has things to do at the end of each epoch, so no piece goes beyond one.
+            whole = self.state.iteration // per_epoch + 1
+            end = max(self.state.iteration + 1, round(whole * per_epoch))
+            count = min(self.piece, min(target, end) - self.state.iteration)
+            self.method.advance(self.state, self.sampling.draw(self.state.iteration, count, self.seed))
+            if self.state.iteration == end:
+                self.method.end_epoch(self.state)
+            now = time.perf_counter()
+            self.seconds += now - clock
+            if now - clock < _PIECE_SECONDS:
+                self.piece = min(4 * self.piece, self.largest_piece)
+            if now - self.begun >= self.limits.time_limit:
+                return False
+        return True
+
+    def evaluate(self) -> None:
+        """Certify the present point, note it, and keep it if it is the best."""
+        self._note(*self._point())
+
+    def _note(self, w: Floats, seen: Evaluation) -> Evaluation:
+        with np.errstate(over="ignore", invalid="ignore"):
+            proof = certificate(self.problem, seen)
+            gradient_norm = float(np.linalg.norm(seen.gradient))
+        epoch = self.state.iteration / self.sampling.iterations_per_epoch
+        self.history.rows.append(Row(epoch, self.state.iteration, self.seconds, proof.value, proof.gap, gradient_norm))
+        if len(self.history) == 1 or proof.gap < self.best[2].gap:
+            self.best = (w.copy(), self.state.alpha.copy(), proof)
+        if self.lookout is not None:
+            self.lookout.learn(self.history[-1], self.state.moved)
+        return seen
+
+    def _point(self) -> tuple[Floats, Evaluation]:
+        if np.isfinite(self.state.w).all() and np.isfinite(self.state.alpha).all():
+            with np.errstate(over="ignore", invalid="ignore"):
+                return self.method.evaluate(self.state)
+        return self.state.w, Evaluation(np.inf, np.full(self.problem.d, np.inf), np.inf, None)
+
+    def result(self, status: Status, method: str, tuning: Tuning | None) -> Result:
+        """The best point, with everything that is known of the run."""
+        (w, alpha, proof), rule = self.best, self.method.rule
+        goal = self.limits.goal(proof.value)
+        last = self.history[-1]
+        spent = f"{last.epoch:.4g} epochs and {self.seconds:.3g} s"
+        message = f"{status.sentence} {proof.sentence} Asked: {goal:.3g}; spent: {spent}."
+        return Result(
+            w,
+            alpha,
+            status,
+            message,
+            proof,
+            self.history,
+            self._promise(goal),
+            method,
+            repr(self.sampling.sampling),
+            rule.name,
+            rule.theta,
+            self.seed,
+            last.epoch,
+            last.iteration,
+            self.seconds,
+            time.perf_counter() - self.begun,
+            tuning,
+        )
+
+    def _promise(self, goal: float) -> Bound:
+        if self.method.takes_all:  # no theorem here speaks of it, and its constants would cost a pass
+            return Bound(2, math.nan, goal, self.start_potential, math.inf, math.inf, covered=False)
+        theorem = self.method.rule.proven or (2 if self.problem.loss.all_convex else 1)
+        # With an intercept the theorems speak of each centre alone, not of the centres' moves.
+        proven = self.method.rule.proven is not None and not self.problem.intercept
+        return iteration_bound(self.sampling, goal, self.start_potential, theorem, covered=proven)

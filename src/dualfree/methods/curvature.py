@@ -1,0 +1,77 @@
+"""Models of the curvature of P for the full-pass methods: a sampled Hessian or one number, and what the steps taught."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from scipy import linalg
+
+from dualfree.arrays import Floats, Indices
+from dualfree.problem import Problem
+
+_PAIRS = 20  # moves that are remembered
+
+
+class Base(ABC):
+    """An estimate of the Hessian with respect to the penalised weights, the intercept eliminated."""
+
+    @abstractmethod
+    def solve(self, gradient: Floats) -> Floats:
+        """``H⁻¹ g``."""
+
+    def learn(self, move: Floats, change: Floats) -> None:
+        """Take in that a move changed the gradient so; nothing by default."""
+
+
+class SampledHessian(Base):
+    """``(1/|S|) Σ_{i ∈ S} φ_i'' A_i A_iᵀ + λI`` for a random set S, factorised."""
+
+    def __init__(self, problem: Problem, curvatures: Floats, sample: Indices) -> None:
+        hessian = problem.hessian(curvatures, sample)
+        if problem.intercept:  # min over b of the quadratic model: the Schur complement
+            column, corner = hessian[:-1, -1], hessian[-1, -1]
+            hessian = hessian[:-1, :-1] - (np.outer(column, column) / corner if corner > 0 else 0.0)
+        # The complement may lose its last digits, and with them λ: what is left must stay positive.
+        floor = 1e-14 * float(np.trace(hessian))
+        self._factor = linalg.cho_factor(hessian + floor * np.eye(len(hessian)), overwrite_a=True, check_finite=False)
+
+    def solve(self, gradient: Floats) -> Floats:
+        return np.asarray(linalg.cho_solve(self._factor, gradient, check_finite=False))
+
+
+class Scaled(Base):
+    """A multiple of the identity: the bound ``mean of l_i‖A_i‖² + λ`` at first, then what the last move showed."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._curvature = float(np.mean(problem.l * problem.examples.square_norms)) + problem.lam
+
+    def learn(self, move: Floats, change: Floats) -> None:
+        self._curvature = float(change @ change) / float(move @ change)
+
+    def solve(self, gradient: Floats) -> Floats:
+        return gradient / self._curvature
+
+
+class LimitedMemory:
+    """BFGS over the last moves, from a base that is better than a multiple of the identity."""
+
+    def __init__(self, base: Base) -> None:
+        self.base = base
+        self._pairs: list[tuple[Floats, Floats, float]] = []
+
+    def learn(self, move: Floats, change: Floats) -> None:
+        """Remember that a move changed the gradient so."""
+        product = float(move @ change)
+        if product > 1e-14 * float(np.linalg.norm(move) * np.linalg.norm(change)):
+            self._pairs = [*self._pairs[1 - _PAIRS :], (move, change, product)]
+            self.base.learn(move, change)
+
+    def solve(self, gradient: Floats) -> Floats:
+        """``H⁻¹ g`` by the two-loop recursion."""
+        q, factors = gradient.copy(), []
+        for move, change, product in reversed(self._pairs):
+            factors.append(float(move @ q) / product)
+            q -= factors[-1] * change
+        q = self.base.solve(q)
+        for (move, change, product), factor in zip(self._pairs, reversed(factors), strict=True):
+            q += (factor - float(change @ q) / product) * move
+        return q

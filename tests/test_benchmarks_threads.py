@@ -1,0 +1,58 @@
+"""The benchmarks of threads and of size, with a solver that only counts its threads."""
+
+import types
+
+import numpy as np
+import pytest
+from benchmarks import data, scaling, threads
+
+matplotlib = pytest.importorskip("matplotlib")
+
+
+def pretend(problem, *, n_threads=1, method="dfsdca", sampling=None, **options):
+    """An answer that depends on the threads unless the mode is synchronous."""
+    w = np.zeros(problem.d) if method == "dfsdca" else np.full(problem.d, float(n_threads))
+    certificate = types.SimpleNamespace(relative_gap=1e-7)
+    return types.SimpleNamespace(w=w, status="converged", epochs=3.0, certificate=certificate, options=options)
+
+
+def test_both_modes_with_each_number_of_threads():
+    found = data.load("digits")
+    rows = threads.scaling_rows("digits", [1, 2], threads.scaling(found, [1, 2], "chunks:16", 2, pretend))
+    assert [(row["mode"], row["threads"]) for row in rows] == [
+        ("fastest", 1), ("fastest", 2), ("synchronous", 1), ("synchronous", 2),
+    ]  # fmt: skip
+    assert [row["same_bits"] for row in rows] == [True, False, True, True]
+    assert rows[0]["gain"] == 1
+    assert all(row["seconds"] > 0 and row["status"] == "converged" for row in rows)
+
+
+def test_large_data_have_the_nonzeros_asked_for():
+    found = threads.load("large", 300_000)
+    assert 300_000 <= found.X.nnz <= 330_000
+    assert found.provenance.startswith("synthetic")
+
+
+def test_samplings_are_those_of_the_paper(monkeypatch):
+    asked = []
+
+    def solve(problem, **options):
+        asked.append((type(options["sampling"]).__name__, options["n_threads"], options["step"]))
+        return pretend(problem)
+
+    monkeypatch.setattr(threads.data, "load", lambda name: data.Data(np.eye(60), np.resize([1.0, -1.0], 60), "real"))
+    assert set(threads.sampling_times("w8a", 5, 2, 1, solve)) == {"chunks", "standard"}
+    assert asked == [("Chunks", 2, "theorem-2"), ("Nice", 2, "theorem-2")]
+
+
+def test_scaling_measures_and_draws(tmp_path):
+    rows = [scaling.measure(n, 1, pretend) for n in (200, 400)]
+    assert [row["n"] for row in rows] == [200, 400]
+    assert rows[1]["nonzeros"] > rows[0]["nonzeros"]
+    scaling.draw(rows, tmp_path / "scaling")
+    assert (tmp_path / "scaling.png").stat().st_size > 1000
+    assert (tmp_path / "scaling.svg").is_file()
+
+
+def test_threads_are_those_of_the_machine():
+    assert threads.counts(2) == [1, 2]
