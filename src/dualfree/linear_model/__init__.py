@@ -14,7 +14,8 @@ from dualfree.linear_model.logistic import LogisticRegression
 from dualfree.linear_model.logistic_cv import LogisticRegressionCV
 from dualfree.linear_model.ridge import Ridge
 from dualfree.linear_model.ridge_classifier import RidgeClassifier
-from dualfree.linear_model.ridge_cv import RidgeCV, RidgePath, ridge_path
+from dualfree.linear_model.ridge_cv import RidgeCV
+from dualfree.linear_model.ridge_paths import RidgePath, ridge_path
 from dualfree.linear_model.svc import LinearSVC
 
 __all__ = [

@@ -17,7 +17,7 @@ from dualfree.linear_model.folds import FoldPath, progress_of, run_folds
 from dualfree.linear_model.tasks import Task, fit_task, weights_as_metadata
 from dualfree.result import Result, Status
 
-_MOST_GROWTH = 10.0  # of w from one λ to the next, before a step is made
+_MOST_GROWTH = 3.0  # of w from one λ to the next, before a step is made
 
 
 def strengths(name: str, values: Any) -> Floats:

@@ -38,7 +38,9 @@ class RidgeClassifier(LinearClassifier):
     tol : float
         The certified relative gap: the fit ends when the objective is proven to be within ``tol`` times its value of
         the smallest possible.
-    fit_intercept, class_weight, random_state, max_iter, warm_start, verbose, solver, sampling, step, n_threads, callbacks
+    fit_intercept, class_weight, random_state, max_iter, warm_start, verbose
+        As in `LogisticRegression`.
+    solver, sampling, step, n_threads, callbacks
         As in `LogisticRegression`.
     copy_X, positive
         As in `Ridge`.

@@ -32,7 +32,9 @@ class LinearSVC(LinearClassifier):
     tol : float
         The certified relative gap: the fit ends when the objective is proven to be within ``tol`` times its value of
         the smallest possible.
-    fit_intercept, class_weight, random_state, max_iter, warm_start, verbose, solver, sampling, step, n_threads, callbacks
+    fit_intercept, class_weight, random_state, max_iter, warm_start, verbose
+        As in `LogisticRegression`.
+    solver, sampling, step, n_threads, callbacks
         As in `LogisticRegression`.
     penalty, dual, multi_class, intercept_scaling
         scikit-learn's, accepted where they leave the minimiser as it is; see `LogisticRegression`.
