@@ -76,8 +76,8 @@ def mean_waiting_share(work: Floats) -> float:
 
     Examples
     --------
-    >>> mean_waiting_share(np.array([[1.0, 3.0], [2.0, 2.0], [0.0, 0.0]]))
-    0.1111111111111111
+    >>> mean_waiting_share(np.array([[1.0, 4.0], [2.0, 2.0]]))
+    0.1875
     """
     most = work.max(axis=1)
     return float((1 - np.divide(work.mean(axis=1), most, out=np.ones_like(most), where=most > 0)).mean())

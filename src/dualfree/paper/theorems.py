@@ -52,7 +52,7 @@ def figure(scale: Scale) -> Figure:
         "upside down. Both problems are small and simulated.",
         experiments,
         panels,
-        4,
+        3,
         lambda raw: table_of_decays([Decay.of(raw)]),
     )
 
