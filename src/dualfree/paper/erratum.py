@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from dualfree.arrays import Indices
 from dualfree.chunking import chunks
 from dualfree.paper.data import Source
-from dualfree.paper.figure1 import DATA, TAU
+from dualfree.paper.figure1 import DATA, TAU, mean_waiting_share
 from dualfree.paper.report import Experiment, Figure, Panel, Plot, Raw, Table, Watch
 from dualfree.paper.report.plot import BLACK, COLOURS
 from dualfree.paper.runs import work_of_cores
@@ -69,7 +69,7 @@ def _measure(source: Source, draws: int, watch: Watch) -> Raw:
         kinds[kind] = {
             "count": len(sizes),
             "largest": int(totals.max()),
-            "waiting_share": float(1 - work.mean(axis=1).sum() / work.max(axis=1).sum()),
+            "waiting_share": mean_waiting_share(work),
             "totals": totals,
         }
     most = max(kind["largest"] for kind in kinds.values())

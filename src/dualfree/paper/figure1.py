@@ -57,7 +57,7 @@ def _measure(source: Source, draws: int, watch: Watch) -> Raw:
         watch(k / 2, f"drawing {sampling}")
         work = work_of_cores(sampling.bind(problem), draws)
         waits[kind] = work.max(axis=1) - work.mean(axis=1)
-        shares[kind] = float(waits[kind].sum() / work.max(axis=1).sum())
+        shares[kind] = mean_waiting_share(work)
     edges = np.linspace(0, max(wait.max() for wait in waits.values()), _BINS + 1)
     kinds = {
         kind: {
@@ -69,6 +69,18 @@ def _measure(source: Source, draws: int, watch: Watch) -> Raw:
         for kind, wait in waits.items()
     }
     return {"data": source.label, "edges": edges.tolist(), "kinds": kinds}
+
+
+def mean_waiting_share(work: Floats) -> float:
+    """The mean over iterations of ``(max − mean)/max``, the part of its time that a core waits.
+
+    Examples
+    --------
+    >>> mean_waiting_share(np.array([[1.0, 4.0], [2.0, 2.0]]))
+    0.1875
+    """
+    most = work.max(axis=1)
+    return float((1 - np.divide(work.mean(axis=1), most, out=np.ones_like(most), where=most > 0)).mean())
 
 
 def _draw(kind: str, plot: Plot, raw: Raw) -> None:

@@ -41,7 +41,7 @@ def figure(scale: Scale) -> Figure:
         for theorem, name in cases
     )
     panels = tuple(
-        Panel(f"Theorem {theorem}: {name}", experiment.name, _draw)
+        Panel(f"{name}\n(Theorem {theorem})", experiment.name, _draw)
         for (theorem, name), experiment in zip(cases, experiments, strict=True)
     )
     return Figure(
@@ -52,7 +52,7 @@ def figure(scale: Scale) -> Figure:
         "upside down. Both problems are small and simulated.",
         experiments,
         panels,
-        4,
+        3,
         lambda raw: table_of_decays([Decay.of(raw)]),
     )
 

@@ -151,7 +151,7 @@ def _outer_labels_only(axes: Any) -> None:
 
 
 def _legends(made: Any, axes: list[Any]) -> None:
-    """One legend above all panels if they share their labels, else one in each."""
+    """One legend above all panels if one of them has all labels, else one in each."""
     found: dict[str, Any] = {}
     sets = []
     for axis in axes:
@@ -159,7 +159,7 @@ def _legends(made: Any, axes: list[Any]) -> None:
         sets.append(frozenset(labels))
         for handle, label in zip(handles, labels, strict=True):
             found.setdefault(label, handle)
-    if len(axes) > 1 and len(set(sets)) == 1 and 0 < len(found) <= _COMMON_LEGEND:
+    if len(axes) > 1 and max(map(len, sets)) == len(found) and 0 < len(found) <= _COMMON_LEGEND:
         made.legend(found.values(), found.keys(), loc="outside upper center", ncols=min(5, len(found)))
     else:
         for axis in axes:
