@@ -7,7 +7,7 @@
 
 namespace dualfree {
 
-// exp(x) for x <= 0. Below -708, where the result would not be a normal number, it is that of -708.
+// exp(x) for x <= 0. Below -708, where the result would not be a normal number, it is zero.
 DUALFREE_INLINE double exponential(double x) {
     constexpr double per_octave = 1.4426950408889634074, high = 6.93147180369123816490e-01,
                      low = 1.90821492927058770002e-10;  // 1 / log 2, and log 2 in two parts
@@ -21,7 +21,8 @@ DUALFREE_INLINE double exponential(double x) {
     const double c = (1.0 / 40320 + r * (1.0 / 362880)) +
                      r2 * ((1.0 / 3628800 + r * (1.0 / 39916800)) + r2 * (1.0 / 479001600));
     const double fraction = a + r4 * (b + r4 * c);
-    return std::bit_cast<double>(std::bit_cast<std::int64_t>(fraction) + (std::bit_cast<std::int64_t>(shifted) << 52));
+    const std::int64_t scaled = std::bit_cast<std::int64_t>(fraction) + (std::bit_cast<std::int64_t>(shifted) << 52);
+    return x < -708.0 ? 0.0 : std::bit_cast<double>(scaled);
 }
 
 // 2 artanh(s) for |s| <= 0.2, by its series.

@@ -38,7 +38,7 @@ Size row_at(const R& rows, Size work) {
 // each, stay small beside the data.
 template <class R>
 std::vector<Size> blocks_of(const R& rows, Size features) {
-    constexpr Size most = 64, share = 8;
+    constexpr Size most = 64, share = 4;
     const Size work = rows.work_before(rows.n);
     Size count = 1;
     while (2 * count <= most && 2 * count * share * features <= work) count *= 2;

@@ -20,6 +20,7 @@ _FEWEST = 4.0
 _NEWTON_PASSES, _NEWTON_HESSIANS = 7.0, 2.0
 _LBFGS_PASSES, _LBFGS_POWER = 1.05, 0.43  # for each factor e of the tolerance, and with the condition number
 _LBFGS_FEATURE = 10.0  # what an iteration costs for each feature, beside the pass
+_DOUBT = 1.25  # how much better rounds must look: they never win by much, and where features are shared they lose
 _THREADED = 0.8  # of the ideal that a pass gains from threads
 TITLES = {"dfsdca": "dfSDCA", "dfsdca-rounds": "dfSDCA in rounds", "newton": "Newton's method", "lbfgs": "L-BFGS"}
 
@@ -71,14 +72,14 @@ def estimate(problem: Problem, tol: float, n_threads: int = 1) -> Costs:
         return Costs({"dfsdca": 1.0})
     n, nonzeros = problem.n, float(problem.examples.stored) + problem.n * problem.intercept
     digits = math.log(1 / min(max(tol, 1e-14), 0.1))
-    hardness = float(np.mean(problem.l * problem.examples.square_norms)) / (problem.lam * n)
+    hardness = float(np.mean(problem.l)) * problem.examples.typical_square_norm / (problem.lam * n)
     epoch = nonzeros + _STEP * n
     one_pass = (_PASS_NONZERO * nonzeros + _PASS_ROW * n) / (1 + _THREADED * (n_threads - 1))
     looks = _LOOKS * one_pass / epoch
     epochs = {"dfsdca": max(_FEWEST, _EPOCHS * digits * (1 + hardness)) + looks}
-    if n_threads > 1:
-        slower = max(_FEWEST, _EPOCHS * digits * (1 + n_threads * hardness))
-        epochs["dfsdca-rounds"] = slower / (1 + _THREADED * (n_threads - 1)) + looks
+    if n_threads > 1 and not problem.intercept:
+        slower = max(_FEWEST, _EPOCHS * digits * (1 + n_threads * hardness) * (1 + n_threads / 16))
+        epochs["dfsdca-rounds"] = _DOUBT * slower / (1 + _THREADED * (n_threads - 1)) + looks
     if problem.d <= MOST_FEATURES:
         hessians = _NEWTON_HESSIANS * hessian_passes(problem, sample_size(problem)) * nonzeros
         epochs["newton"] = (_NEWTON_PASSES * one_pass + hessians) / epoch

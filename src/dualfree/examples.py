@@ -15,6 +15,7 @@ from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 
 _GRAM_ROWS = 2048
+_TYPICAL_ROWS = 4096
 
 _FAULTS = {
     "start": "X.indptr must start at 0, never decrease and stay within X.data, but it is broken at row {row}",
@@ -92,6 +93,15 @@ class Rows:
         return self.weighted_square_norms(None)
 
     @cached_property
+    def typical_square_norm(self) -> float:
+        """Mean of ``‖A_i‖²``, of some thousand examples where they are many: for estimates, which are not worth a pass."""
+        if self.n <= 2 * _TYPICAL_ROWS:
+            return float(self.square_norms.mean())
+        rows = self.X[:: self.n // _TYPICAL_ROWS]
+        squares = rows.multiply(rows).sum() if sparse.issparse(rows) else np.einsum("ij,ij->", rows, rows)
+        return float(squares) / rows.shape[0] + self.constant_value**2
+
+    @cached_property
     def mean_square_nonzeros(self) -> float:
         """Mean of the squared number of stored entries: the products that a Hessian takes for each example."""
         return float(np.mean(np.square(self.nonzeros, dtype=np.float64)))
@@ -103,9 +113,7 @@ class Rows:
             return np.asarray(np.diff(self.X.indptr), dtype=np.int64)
         return np.full(self.n, self.d, dtype=np.int64)
 
-    def margins(
-        self, w: Floats, indices: Indices | None = None, offset: float = 0.0, *, n_threads: int = 1
-    ) -> Floats:
+    def margins(self, w: Floats, indices: Indices | None = None, offset: float = 0.0, *, n_threads: int = 1) -> Floats:
         """``A_iᵀ w`` for all examples or for the listed ones; see `shifted` for `offset`."""
         out = np.empty(self.n if indices is None else len(indices))
         kernels.margins(self.shifted(offset), w, out, indices, threads=n_threads)

@@ -57,7 +57,8 @@ def best_intercept(loss: Loss, z: Floats, start: float) -> float:
         if abs(at_b) <= 4e-16 * size or steepest == 0:  # what rounding may have made of it
             break
         low, high = (low, b) if at_b > 0 else (b, high)
-        move, bracketed = -at_b / (rate if rate > 0 else steepest), np.isfinite(high - low)
+        rate = rate if rate > 1e-12 * steepest else steepest  # where all losses are flat, curvature says nothing
+        move, bracketed = -at_b / rate, np.isfinite(high - low)
         if bracketed and not (low < b + move < high and abs(move) <= longest):
             move = 0.5 * (low + high) - b
         elif not bracketed and reach > 0:  # far out, where the slope hardly changes: ever longer moves, but no leaps

@@ -26,7 +26,7 @@ class Lookout:
     def __init__(self, method: "Method", limits: Limits) -> None:
         largest = float(method.problem.l.max())
         problem = method.problem
-        condition = 1 + float(np.mean(problem.l * problem.examples.square_norms)) / (problem.lam * problem.n)
+        condition = 1 + float(np.mean(problem.l)) * problem.examples.typical_square_norm / (problem.lam * problem.n)
         self._ratio = _RATIO * math.sqrt(condition) / (2 * largest * problem.n) if largest > 0 else 0.0
         self._limits, self._value, self._next = limits, math.inf, _FIRST_LOOK
 

@@ -21,7 +21,6 @@ from dualfree.steps import StepRule
 from dualfree.tuning import Tuning, tune
 
 
-
 def solve(
     problem: Problem,
     *,
@@ -103,7 +102,12 @@ def solve(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback is {callback!r:.60}; it must be a function of one Row of the history.")
     if isinstance(method, str) and method == "auto":
-        options = {"sampling": sampling, "step": step, "evaluate_every": evaluate_every, "n_threads": threads(n_threads)}
+        options = {
+            "sampling": sampling,
+            "step": step,
+            "evaluate_every": evaluate_every,
+            "n_threads": threads(n_threads),
+        }
         options |= {"tol": tol, "absolute_tol": absolute_tol, "max_epochs": max_epochs, "time_limit": time_limit}
         options |= {"warm_start": warm_start, "progress": progress, "seed": seed, "begun": begun}
         return solve_automatically(_solve_by, problem, callback, options)
@@ -190,7 +194,9 @@ def _every_example(problem: Problem) -> BoundSampling:
     """All examples in each iteration: nothing to draw, and no v, which nobody asks for and which would cost a pass."""
     nothing = np.empty(0, dtype=np.int64)
     p, v = np.ones(problem.n), np.full(problem.n, np.nan)
-    return BoundSampling(Nice(problem.n), problem, p, v, lambda seed, first, count: Draws(nothing, np.zeros(count + 1, np.int64)))
+    return BoundSampling(
+        Nice(problem.n), problem, p, v, lambda seed, first, count: Draws(nothing, np.zeros(count + 1, np.int64))
+    )
 
 
 def _bound_sampling(sampling: Any, problem: Problem) -> BoundSampling:

@@ -41,7 +41,6 @@ class _FullPass(Method):
             )
         self._here: tuple[Floats, Evaluation, Floats] | None = None  # w, what is known of it, margins
         self._model: LimitedMemory | None = None
-        self._steepest = float(np.mean(problem.l * problem.examples.square_norms)) + problem.lam  # bounds the Hessian
 
     def _new_base(self, curvatures: Floats) -> Base:
         """A model of the curvature of P from those of the losses."""
@@ -84,7 +83,7 @@ class _FullPass(Method):
             if not fresh:
                 return
             # Where all losses are flat, a fresh one may too; but a short enough step downhill never does.
-            there = self._look(w - seen.gradient / self._steepest)
+            there = self._look(w - seen.gradient / _largest_curvature(self.problem))
             if not self._falls(seen, there[1], 0.0):
                 self.stalled = True
                 return
@@ -223,6 +222,11 @@ def hessian_passes(problem: Problem, rows: int) -> float:
     return products / (_PRODUCTS_A_NONZERO * max(1, problem.examples.stored))
 
 
+def _largest_curvature(problem: Problem) -> float:
+    """A bound on the eigenvalues of every Hessian: the mean of those of the examples."""
+    return float(np.mean(problem.l * problem.examples.square_norms)) + problem.lam
+
+
 def _value_at_zero(problem: Problem) -> float:
     return float(np.mean(problem.loss.weighted(problem.loss.value(np.zeros(problem.n), problem.loss.y))))
 
@@ -233,10 +237,11 @@ def rough_start(problem: Problem) -> Floats:
     count = min(n // 5, _VISITS_A_FEATURE * problem.d)
     w, alpha = np.zeros(problem.d), np.zeros(n)
     order = np.random.default_rng(0).choice(n, count, replace=False)
-    squares = problem.examples.square_norms
-    mean_square = float(squares[order].mean()) if count else 0.0
-    inverse = 1 / max(problem.lam * n, 4 * mean_square * float(problem.l.max()))
-    kernels.dfsdca(problem.examples.native, problem.loss.native, True, squares * inverse, inverse, order, None, alpha, w)
+    largest = 4 * problem.examples.typical_square_norm * float(problem.l.max())
+    inverse = 1 / max(problem.lam * n, largest)
+    # One curvature for all: at least that of any row that is not four times as long as others.
+    scale = np.array([4 * problem.examples.typical_square_norm * inverse])
+    kernels.dfsdca(problem.examples.native, problem.loss.native, True, scale, inverse, order, None, alpha, w)
     if problem.intercept:
         w[-1] *= problem.examples.constant_value
     return w

@@ -20,13 +20,14 @@ class DfSDCARounds(DfSDCA):
 
     A thread counts each of its moves T times, T the number of threads, in its copy of w and in the curvature of its
     steps, which makes the sum of what all do safe (the safe aggregation of CoCoA⁺). It needs more epochs than dfSDCA, the
-    more the smaller λ is, and each epoch takes a T-th of the time. The answer depends on the number of threads, and for
+    more the smaller λ is, and many more where the examples share their features, as in dense data; each epoch takes a
+    T-th of the time. The answer depends on the number of threads, and for
     one number it is always the same. Memory: a copy of w for each thread.
     """
 
     about = About(
         title="dfSDCA on T threads, in rounds",
-        needs="built-in convex losses; serial samplings; implicit steps",
+        needs="built-in convex losses; serial samplings; implicit steps; no intercept",
         memory="n + Td",
         cost="O(z) for each example, O(Td) a round",
         rate="that of dfSDCA with T times the curvature",
@@ -38,6 +39,11 @@ class DfSDCARounds(DfSDCA):
         problem.require_convex("method='dfsdca-rounds'")
         if not isinstance(problem.loss, BuiltIn):
             raise ValueError("method='dfsdca-rounds' takes the built-in losses; method='dfsdca' takes any.")
+        if problem.intercept:
+            raise ValueError(
+                "method='dfsdca-rounds' takes no intercept: a feature that all examples share makes rounds slow; "
+                "method='auto' finds what is fast with one."
+            )
         if not rule.implicit or sampling.mean_size != 1:
             raise ValueError(
                 f"method='dfsdca-rounds' takes serial samplings and step='implicit', not {sampling.sampling!r} and "
@@ -50,7 +56,7 @@ class DfSDCARounds(DfSDCA):
         threads = max(1, min(self.n_threads, draws.count // 1000))
         rounds = _SHARE * work * draws.count / (threads * _MERGED * problem.d)
         state.moved += kernels.dfsdca_rounds(
-            problem.examples.shifted(state.centre),
+            problem.examples.native,
             problem.loss.native,
             self._scale,
             1 / (problem.lam * problem.n),
