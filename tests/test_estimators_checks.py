@@ -2,7 +2,7 @@
 
 The tolerance is tight because some checks compare two fits to seven digits, as scikit-learn does for its own. One
 check skips itself unless SCIPY_ARRAY_API is set: it is about arrays of other libraries, which no estimator here takes.
-One is expected to fail, for classifiers without an intercept only; `NO_INTERCEPT` says why, and so do their docstrings.
+One is expected to fail, for classifiers without an intercept only; `NO_INTERCEPT` says why, and so does a docstring.
 """
 
 import pytest
@@ -34,8 +34,8 @@ ESTIMATORS = [
 
 
 NO_INTERCEPT = {
-    "check_class_weight_classifiers": "asks that a heavy class be predicted nearly everywhere, which no line through the "
-    "origin can do; scikit-learn's own LogisticRegression(fit_intercept=False) fails it too"
+    "check_class_weight_classifiers": "asks that a heavy class be predicted nearly everywhere, which no line through "
+    "the origin can do; scikit-learn's own LogisticRegression(fit_intercept=False) fails it too"
 }
 
 

@@ -94,12 +94,12 @@ class Rows:
 
     @cached_property
     def typical_square_norm(self) -> float:
-        """Mean of ``‖A_i‖²``, of some thousand examples where they are many: for estimates, which are not worth a pass."""
+        """Mean of ``‖A_i‖²``, of some thousand examples where there are more: for estimates, not worth a pass."""
         if self.n <= 2 * _TYPICAL_ROWS:
             return float(self.square_norms.mean())
         rows = self.X[:: self.n // _TYPICAL_ROWS]
-        squares = rows.multiply(rows).sum() if sparse.issparse(rows) else np.einsum("ij,ij->", rows, rows)
-        return float(squares) / rows.shape[0] + self.constant_value**2
+        squares = float(rows.multiply(rows).sum() if sparse.issparse(rows) else np.einsum("ij,ij->", rows, rows))
+        return squares / int(rows.shape[0]) + self.constant_value**2
 
     @cached_property
     def mean_square_nonzeros(self) -> float:

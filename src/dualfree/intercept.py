@@ -39,8 +39,9 @@ def balance(a: Floats) -> Floats:
 
 
 def best_intercept(loss: Loss, z: Floats, start: float) -> float:
-    """The b that minimises ``Σ φ_i(z_i + b)``: the root of an increasing function, by Newton's
-    method (secants where no curvature is known) kept in a bracket.
+    """The b that minimises ``Σ φ_i(z_i + b)``: the root of an increasing function, kept in a bracket.
+
+    By Newton's method, or by secants where no curvature is known.
 
     Examples
     --------
@@ -48,7 +49,6 @@ def best_intercept(loss: Loss, z: Floats, start: float) -> float:
     >>> best_intercept(Squared([1.0, 2.0, 6.0]), np.zeros(3), start=0.0)
     3.0
     """
-
     rates = _native_rates(loss, z) if loss.native is not None and isinstance(loss, BuiltIn) else _rates(loss, z)
     steepest = float(loss.l.sum())  # the slope changes at most at this rate, so that a first move cannot overshoot
     low, high, longest, reach = -np.inf, np.inf, np.inf, 0.0

@@ -19,8 +19,8 @@ class Lookout:
     """Predicts the gap from what α moved in an epoch.
 
     φ_i* is 1/l_i-strongly convex, so an example whose α_i wants to move by δ_i has a Fenchel gap of at least
-    ``δ_i²/(2 l_i)``: while ``(1/n) Σ δ_i²/(2 l_i)`` is far above the tolerance, the gap is too. After an evaluation the ratio of the
-    gap to that sum is known, and hardly changes.
+    ``δ_i²/(2 l_i)``: while ``(1/n) Σ δ_i²/(2 l_i)`` is far above the tolerance, the gap is too. After an evaluation the
+    ratio of the gap to that sum is known, and hardly changes.
     """
 
     def __init__(self, method: "Method", limits: Limits) -> None:

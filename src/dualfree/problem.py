@@ -155,7 +155,7 @@ class Problem:
         return self._evaluation(w, total, gradient, np.inf, None)
 
     def look(self, w: Floats, *, n_threads: int = 1) -> tuple[Floats, Evaluation, Floats]:
-        """w with the intercept that is best for it, its evaluation, and its margins; for a built-in convex loss.
+        """Look at w with the intercept that is best for it: the point, its evaluation, and its margins.
 
         The gap is that of ``α_i = −φ_i'(A_iᵀw)``, which needs no pass of its own: every Fenchel term is zero, and what
         is left is ``‖∇P(w)‖²/(2λ)``.

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from dualfree.arrays import Floats, not_negative, positive, vector, whole
 from dualfree.automatic import solve_automatically
-from dualfree.loop import Callback, Limits, Run
+from dualfree.limits import Limits
+from dualfree.loop import Callback, Run
 from dualfree.methods import METHODS
 from dualfree.methods.base import Method
 from dualfree.problem import Problem
@@ -47,8 +48,9 @@ def solve(
     method : str
         ``"dfsdca"``; ``"newton"``, for few features (up to 5,000); ``"lbfgs"``, for many features and many threads;
         ``"auto"``, whichever of these will be the fastest, by the problem's shape and by what is seen on the way (the
-        message says what was chosen and why); or one of the primal methods that the paper names: ``sgd``, ``sag``, ``saga``, ``svrg``, ``s2gd``, ``ms2gd``, ``s2cd``. ``dualfree methods``
-        says what each needs.
+        message says what was chosen and why); ``"dfsdca-rounds"``, for several threads; or one of the primal methods
+        that the paper names: ``sgd``, ``sag``, ``saga``, ``svrg``, ``s2gd``, ``ms2gd``, ``s2cd``. ``dualfree
+        methods`` says what each needs.
     sampling : Sampling, BoundSampling or str, optional
         `Shuffled` by default (`Uniform` where some φ_i is not convex, and for the primal methods). A string is read
         by `dualfree.samplings.by_name`, such as ``"nice:8"``.
@@ -101,33 +103,24 @@ def solve(
         raise TypeError(f"problem is {problem!r:.60}; it must be a dualfree.Problem.")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback is {callback!r:.60}; it must be a function of one Row of the history.")
+    options: dict[str, Any] = {
+        "sampling": sampling,
+        "step": step,
+        "tol": not_negative("tol", tol),
+        "absolute_tol": absolute_tol,
+        "max_epochs": max_epochs,
+        "time_limit": time_limit,
+        "evaluate_every": evaluate_every,
+        "n_threads": threads(n_threads),
+        "warm_start": warm_start,
+        "progress": progress,
+        "seed": seed,
+        "begun": begun,
+    }
     if isinstance(method, str) and method == "auto":
-        options = {
-            "sampling": sampling,
-            "step": step,
-            "evaluate_every": evaluate_every,
-            "n_threads": threads(n_threads),
-        }
-        options |= {"tol": tol, "absolute_tol": absolute_tol, "max_epochs": max_epochs, "time_limit": time_limit}
-        options |= {"warm_start": warm_start, "progress": progress, "seed": seed, "begun": begun}
         return solve_automatically(_solve_by, problem, callback, options)
-    return _solve_by(
-        method,
-        problem,
-        callback,
-        sampling=sampling,
-        step=step,
-        tol=tol,
-        absolute_tol=absolute_tol,
-        max_epochs=max_epochs,
-        time_limit=time_limit,
-        evaluate_every=1.0 if evaluate_every is None else evaluate_every,
-        n_threads=threads(n_threads),
-        warm_start=warm_start,
-        progress=progress,
-        seed=seed,
-        begun=begun,
-    )
+    options["evaluate_every"] = 1.0 if evaluate_every is None else evaluate_every
+    return _solve_by(method, problem, callback, **options)
 
 
 def _solve_by(

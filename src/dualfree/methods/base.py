@@ -94,7 +94,7 @@ class Method(ABC):
     def advance(self, state: State, draws: Draws) -> None:
         """Take the iterations in `draws`, in place."""
 
-    def end_epoch(self, state: State) -> None:
+    def end_epoch(self, state: State) -> None:  # noqa: B027  (most methods have nothing to do)
         """What the method wants done once an epoch, whether or not there is an evaluation; nothing by default."""
 
     def evaluate_zero(self, state: State) -> tuple[Floats, Evaluation]:

@@ -1,4 +1,4 @@
-"""Models of the curvature of P for the full-pass methods: a sampled Hessian or one number, and what the steps taught."""
+"""Models of the curvature of P for the full-pass methods: a sampled Hessian or one number, and what steps taught."""
 
 from abc import ABC, abstractmethod
 
@@ -18,7 +18,7 @@ class Base(ABC):
     def solve(self, gradient: Floats) -> Floats:
         """``H⁻¹ g``."""
 
-    def learn(self, move: Floats, change: Floats) -> None:
+    def learn(self, move: Floats, change: Floats) -> None:  # noqa: B027  (a Hessian knows better)
         """Take in that a move changed the gradient so; nothing by default."""
 
 

@@ -106,8 +106,8 @@ class _FullPass(Method):
     def _shorter(self, there: tuple[Floats, Evaluation, Floats], direction: Floats, slope: float) -> float:
         """A t below 1 at which P falls enough, by halving; the margins of both ends make each try cost O(n).
 
-        Not the minimiser on the way: with kinked losses that likes to end at a kink, again and again. The intercept is the
-        best one at each t, and not on a straight line between the ends.
+        Not the minimiser on the way: with kinked losses that likes to end at a kink, again and again. The intercept
+        is the best one at each t, and not on a straight line between the ends.
         """
         assert self._here is not None
         w, seen, z = self._here

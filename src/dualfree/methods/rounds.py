@@ -1,4 +1,4 @@
-"""dfSDCA for several threads at once: the fastest way to a certificate, where synchronous batches would wait too often."""
+"""dfSDCA for several threads at once, which wait for each other once a round and not once a batch."""
 
 import numpy as np
 
@@ -16,13 +16,13 @@ _MOST_ROUNDS = 16  # in an epoch
 
 
 class DfSDCARounds(DfSDCA):
-    """dfSDCA in rounds: each thread visits its own examples on its own copy of w, and after each round all moves are added.
+    """dfSDCA in rounds: each thread visits its own examples on its own copy of w; after a round all moves are added.
 
     A thread counts each of its moves T times, T the number of threads, in its copy of w and in the curvature of its
-    steps, which makes the sum of what all do safe (the safe aggregation of CoCoA⁺). It needs more epochs than dfSDCA, the
-    more the smaller λ is, and many more where the examples share their features, as in dense data; each epoch takes a
-    T-th of the time. The answer depends on the number of threads, and for
-    one number it is always the same. Memory: a copy of w for each thread.
+    steps, which makes the sum of what all do safe (the safe aggregation of CoCoA⁺). It needs more epochs than dfSDCA,
+    the more the smaller λ is, and many more where the examples share their features, as in dense data; each epoch
+    takes a T-th of the time. The answer depends on the number of threads, and for one number it is always the same.
+    Memory: a copy of w for each thread.
     """
 
     about = About(
