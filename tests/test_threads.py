@@ -53,8 +53,9 @@ def bits(result):
         {"method": "dfsdca"},
         {"method": "newton"},
         {"method": "lbfgs"},
+        {"method": "auto"},
     ],
-    ids=["nice", "independent", "shuffled", "newton", "lbfgs"],
+    ids=["nice", "independent", "shuffled", "newton", "lbfgs", "auto"],
 )
 def test_the_same_bits_for_any_number_of_threads(options, kind, intercept):
     problem = make_problem(kind, intercept)

@@ -56,11 +56,10 @@ def solve_automatically(
     solve_by: Callable[..., Result], problem: Problem, callback: Callable[[Row], Any] | None, options: dict[str, Any]
 ) -> Result:
     """Run the method with the least estimated cost; from dfSDCA turn to another if `Switch` says so."""
-    costs = estimate(problem, options["tol"], options["n_threads"])
+    costs = estimate(problem, options["tol"])
     wished = options["sampling"] is not None or options["step"] is not None  # by the user, and dfSDCA is what takes it
-    if wished or costs.best.startswith("dfsdca"):
-        name = "dfsdca" if wished else costs.best
-        return _dfsdca_first(solve_by, name, problem, callback, options, costs)
+    if wished or costs.best == "dfsdca":
+        return _dfsdca_first(solve_by, problem, callback, options, costs)
     options = {name: value for name, value in options.items() if name not in ("sampling", "step")}
     if options["evaluate_every"] is None:
         options["evaluate_every"] = 1.0  # an evaluation costs nothing here
@@ -70,7 +69,6 @@ def solve_automatically(
 
 def _dfsdca_first(
     solve_by: Callable[..., Result],
-    name: str,
     problem: Problem,
     callback: Callable[[Row], Any] | None,
     options: dict[str, Any],
@@ -80,20 +78,20 @@ def _dfsdca_first(
     other = costs.cheapest_beside_dfsdca
     switch = None
     if other is not None:
-        switch = Switch(other, costs.epochs[other] / costs.epoch_of(name), options["tol"], options["absolute_tol"])
+        switch = Switch(other, costs.epochs[other], options["tol"], options["absolute_tol"])
 
     def watch(row: Row) -> bool:
         return (bool(callback(row)) if callback is not None else False) or (switch is not None and switch(row))
 
-    first = solve_by(name, problem, watch, **options)
+    first = solve_by("dfsdca", problem, watch, **options)
     if other is None or switch is None or not switch.reason:
-        return replace(first, method=f"auto: {name}", message=_with(first, costs.reason))
+        return replace(first, method="auto: dfsdca", message=_with(first, costs.reason))
     later = {key: options[key] for key in ("tol", "absolute_tol", "progress", "seed", "n_threads")}
     limit = options["time_limit"]
     later["time_limit"] = None if limit is None else max(limit - (time.perf_counter() - begun), 1e-3)
     later |= {"max_epochs": max(options["max_epochs"] - first.epochs, 1.0), "evaluate_every": 1.0}
     second = solve_by(other, problem, callback, warm_start=first, begun=time.perf_counter(), **later)
-    return _joined(first, second, f"auto: {name}, then {other}", switch.reason)
+    return _joined(first, second, f"auto: dfsdca, then {other}", switch.reason)
 
 
 def _with(result: Result, reason: str) -> str:

@@ -1,6 +1,8 @@
 """What each method would cost on a problem, before any of them has run; the unit is one nonzero of a dfSDCA step.
 
-The constants are measured (``docs/performance.md``); a wrong guess costs time and never the answer.
+The constants are measured (``docs/performance.md``); a wrong guess costs time and never the answer. The costs are
+those of one thread: so the choice, and with it every bit of the answer, does not depend on the number of threads, and
+more threads cannot lead to a method that is slower.
 """
 
 import math
@@ -20,26 +22,19 @@ _FEWEST = 4.0
 _NEWTON_PASSES, _NEWTON_HESSIANS = 7.0, 2.0
 _LBFGS_PASSES, _LBFGS_POWER = 1.05, 0.43  # for each factor e of the tolerance, and with the condition number
 _LBFGS_FEATURE = 10.0  # what an iteration costs for each feature, beside the pass
-_DOUBT = 1.25  # how much better rounds must look: they never win by much, and where features are shared they lose
-_THREADED = 0.8  # of the ideal that a pass gains from threads
-TITLES = {"dfsdca": "dfSDCA", "dfsdca-rounds": "dfSDCA in rounds", "newton": "Newton's method", "lbfgs": "L-BFGS"}
+TITLES = {"dfsdca": "dfSDCA", "newton": "Newton's method", "lbfgs": "L-BFGS"}
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Estimates in epochs of dfSDCA on one thread, for each method that can be used."""
+    """Estimates in epochs of dfSDCA, for each method that can be used."""
 
     epochs: dict[str, float]
-    n_threads: int = 1
-
-    def epoch_of(self, name: str) -> float:
-        """What an epoch of dfSDCA costs, in one piece or in rounds on all threads."""
-        return 1 / (1 + _THREADED * (self.n_threads - 1)) if name == "dfsdca-rounds" else 1.0
 
     @property
     def cheapest_beside_dfsdca(self) -> str | None:
         """The best of the other methods, if one can be used."""
-        others = [name for name in self.epochs if not name.startswith("dfsdca")]
+        others = [name for name in self.epochs if name != "dfsdca"]
         return min(others, key=lambda name: self.epochs[name], default=None)
 
     @property
@@ -56,7 +51,7 @@ class Costs:
         return f"{TITLES[self.best]} was chosen by estimated cost, in epochs of dfSDCA: {', '.join(shown)}"
 
 
-def estimate(problem: Problem, tol: float, n_threads: int = 1) -> Costs:
+def estimate(problem: Problem, tol: float) -> Costs:
     """What each method would cost.
 
     Examples
@@ -74,15 +69,12 @@ def estimate(problem: Problem, tol: float, n_threads: int = 1) -> Costs:
     digits = math.log(1 / min(max(tol, 1e-14), 0.1))
     hardness = float(np.mean(problem.l)) * problem.examples.typical_square_norm / (problem.lam * n)
     epoch = nonzeros + _STEP * n
-    one_pass = (_PASS_NONZERO * nonzeros + _PASS_ROW * n) / (1 + _THREADED * (n_threads - 1))
+    one_pass = _PASS_NONZERO * nonzeros + _PASS_ROW * n
     looks = _LOOKS * one_pass / epoch
     epochs = {"dfsdca": max(_FEWEST, _EPOCHS * digits * (1 + hardness)) + looks}
-    if n_threads > 1 and not problem.intercept:
-        slower = max(_FEWEST, _EPOCHS * digits * (1 + n_threads * hardness) * (1 + n_threads / 16))
-        epochs["dfsdca-rounds"] = _DOUBT * slower / (1 + _THREADED * (n_threads - 1)) + looks
     if problem.d <= MOST_FEATURES:
         hessians = _NEWTON_HESSIANS * hessian_passes(problem, sample_size(problem)) * nonzeros
         epochs["newton"] = (_NEWTON_PASSES * one_pass + hessians) / epoch
     passes = _LBFGS_PASSES * digits * (1 + hardness) ** _LBFGS_POWER
     epochs["lbfgs"] = passes * (one_pass + _LBFGS_FEATURE * problem.d) / epoch
-    return Costs(epochs, n_threads)
+    return Costs(epochs)

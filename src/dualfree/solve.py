@@ -68,8 +68,8 @@ def solve(
         Epochs between evaluations, 1 by default; history's seconds do not count them. With ``method="auto"`` and no
         number, there are as few as it takes: where the moves of α say that `tol` may have been reached.
     n_threads : int, optional
-        Threads to use; None is all cores. Every method gives the same bits for any number, except ``"auto"``, which
-        with more threads may choose another method; the certificate is as strict.
+        Threads to use; None is all cores. Every method gives the same bits for any number, except
+        ``"dfsdca-rounds"``, whose answer depends on it, within `tol`.
     warm_start : Result or array of length n, optional
         α to start from; w follows from it. Zero by default.
     callback : callable, optional
