@@ -21,6 +21,7 @@ _EPOCHS = 0.25  # of dfSDCA, for each factor e of the tolerance and each unit of
 _FEWEST = 4.0
 _NEWTON_PASSES, _NEWTON_HESSIANS = 7.0, 2.0
 _LBFGS_PASSES, _LBFGS_POWER = 1.05, 0.43  # for each factor e of the tolerance, and with the condition number
+_LBFGS_FEWEST = 12.0
 _LBFGS_FEATURE = 10.0  # what an iteration costs for each feature, beside the pass
 TITLES = {"dfsdca": "dfSDCA", "newton": "Newton's method", "lbfgs": "L-BFGS"}
 
@@ -75,6 +76,7 @@ def estimate(problem: Problem, tol: float) -> Costs:
     if problem.d <= MOST_FEATURES:
         hessians = _NEWTON_HESSIANS * hessian_passes(problem, sample_size(problem)) * nonzeros
         epochs["newton"] = (_NEWTON_PASSES * one_pass + hessians) / epoch
-    passes = _LBFGS_PASSES * digits * (1 + hardness) ** _LBFGS_POWER
-    epochs["lbfgs"] = passes * (one_pass + _LBFGS_FEATURE * problem.d) / epoch
+    else:  # with few features L-BFGS may take hundreds of passes where Newton's method takes a handful
+        passes = max(_LBFGS_FEWEST, _LBFGS_PASSES * digits * (1 + hardness) ** _LBFGS_POWER)
+        epochs["lbfgs"] = passes * (one_pass + _LBFGS_FEATURE * problem.d) / epoch
     return Costs(epochs)
