@@ -101,3 +101,30 @@ def test_wrong_kinds_are_refused_in_words(X, message):
 def test_lambda_must_be_positive(lam):
     with pytest.raises(ValueError, match=r"lam is .* above 0"):
         df.Problem(np.ones((3, 1)), ONES, lam=lam)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_data_whose_values_are_all_the_same(dtype, index, intercept):
+    rng = np.random.default_rng(0)
+    X = sparse.csr_matrix((rng.random(size=(40, 12)) < 0.3) * dtype(0.25))
+    X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
+    y = rng.choice([-1.0, 1.0], size=40)
+    same, plain = (df.Problem(A, df.losses.Logistic(y), 0.1, intercept=intercept) for A in (X, X.toarray()))
+    w, alpha = rng.normal(size=same.d), rng.uniform(size=40) * y
+    np.testing.assert_allclose(same.margins(w), plain.margins(w), atol=1e-14)
+    np.testing.assert_allclose(same.gradient(w), plain.gradient(w), atol=1e-14)
+    np.testing.assert_allclose(same.primal(alpha), plain.primal(alpha), atol=1e-14)
+    np.testing.assert_allclose(same.norms, plain.norms, atol=1e-14)
+    assert same.evaluate(w, alpha).duality_gap == pytest.approx(plain.evaluate(w, alpha).duality_gap, rel=1e-12)
+    one, other = (df.solve(problem, tol=1e-12, max_epochs=500).w for problem in (same, plain))
+    np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_the_typical_norm_is_near_the_mean():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(20_000, 4))
+    for A in (X, sparse.csr_array(X), np.asfortranarray(X)):
+        rows = df.Problem(A, df.losses.Squared(np.ones(20_000)), 1.0).examples
+        assert rows.typical_square_norm == pytest.approx(rows.square_norms.mean(), rel=0.05)

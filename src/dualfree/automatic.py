@@ -57,6 +57,8 @@ def solve_automatically(
 ) -> Result:
     """Run the method with the least estimated cost; from dfSDCA turn to another if `Switch` says so."""
     costs = estimate(problem, options["tol"])
+    if options["progress"] and options["evaluate_every"] is None:
+        options["evaluate_every"] = 1.0  # a bar that stands still for many epochs would be worse than the time it costs
     wished = options["sampling"] is not None or options["step"] is not None  # by the user, and dfSDCA is what takes it
     if wished or costs.best == "dfsdca":
         return _dfsdca_first(solve_by, problem, callback, options, costs)
