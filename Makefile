@@ -9,7 +9,7 @@ demo: $(READY)
 	$(BIN)/dualfree demo
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(READY)
 	$(BIN)/ruff check .
