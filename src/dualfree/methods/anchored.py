@@ -1,6 +1,7 @@
 """SVRG, S2GD and mS2GD: a full gradient now and then, and steps that correct it in between."""
 
 import math
+from abc import abstractmethod
 
 import numpy as np
 
@@ -38,9 +39,9 @@ class Anchored(Primal):
         """m, the most steps between two full gradients."""
         return math.ceil(5 / (self.step * self.problem.lam))
 
+    @abstractmethod
     def steps(self, u: float) -> int:
         """The number of steps that follow a full gradient, from a uniform number u."""
-        raise NotImplementedError
 
     def geometric_steps(self, u: float) -> int:
         """T in 1..m with ``Prob(t) ∝ (1 − λh)^{m−t}``, by the inverse of its distribution."""

@@ -1,5 +1,7 @@
 """SAG and SAGA: the last derivative of each example is remembered, and their average corrects the step."""
 
+from abc import abstractmethod
+
 from dualfree._native import kernels
 from dualfree.arrays import Floats
 from dualfree.methods.base import About, State
@@ -17,8 +19,9 @@ class _Averaged(Primal):
     no table is kept for it.
     """
 
+    @abstractmethod
     def _gain(self) -> float:
-        raise NotImplementedError
+        """What a step gives to the change of one example's derivative."""
 
     def start(self, alpha: Floats, intercept: float = 0.0) -> State:
         state = super().start(alpha)

@@ -1,5 +1,6 @@
 """What the full-pass second-order methods share: one pass a trial, a line search for O(n), the gap for nothing."""
 
+from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
@@ -36,9 +37,9 @@ class FullPass(Method):
         self._here: tuple[Floats, Evaluation, Floats] | None = None  # w, what is known of it, margins
         self._model: LimitedMemory | None = None
 
+    @abstractmethod
     def _new_base(self, curvatures: Floats) -> Base:
         """A model of the curvature of P from those of the losses."""
-        raise NotImplementedError
 
     def _outgrown(self, fall: float, decrement: float) -> bool:
         """Whether a better model would pay, after a step that left `fall` of the decrement before it."""

@@ -1,6 +1,7 @@
 """What the primal stochastic methods share: their requirements, their step sizes, and how a point is certified."""
 
 import math
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -53,9 +54,9 @@ class Primal(Method):
         return cls.theoretical_step(bound), 0.5 / bound.problem.lam
 
     @classmethod
+    @abstractmethod
     def theoretical_step(cls, bound: BoundSampling) -> float:
         """The step size that the proof of the method's rate asks for."""
-        raise NotImplementedError
 
     @classmethod
     def _require(cls, bound: BoundSampling) -> None:
