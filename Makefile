@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+BUILD := --config-settings=cmake.define.DUALFREE_LEVELS=here
 
 .PHONY: demo test lint bench bench-threads bench-scaling reproduce clean
 
@@ -40,12 +41,12 @@ $(READY): pyproject.toml CMakeLists.txt $(shell find cpp -type f)
 	  { echo "dualfree needs Python 3.11 or newer; set PYTHON=/path/to/it."; exit 1; }
 	$(PYTHON) -m venv .venv
 	@echo "Installing dualfree and its tools into .venv (a minute or two) ..."
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' $(BUILD)
 	touch $(READY)
 
 $(BENCH_READY): pyproject.toml CMakeLists.txt benchmarks/environment.py $(shell find cpp -type f)
 	$(PYTHON) -m venv .venv-bench
 	@echo "Installing dualfree and its peers into .venv-bench (some minutes) ..."
-	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[plots,tables,numba]'
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[plots,tables,numba]' $(BUILD)
 	.venv-bench/bin/python -m benchmarks.environment
 	touch $(BENCH_READY)
