@@ -11,4 +11,5 @@ NB_MODULE(DUALFREE_MODULE, module) {
     bind_losses(module);
     bind_passes(module);
     bind_primal(module);
+    bind_proximal(module);
 }

@@ -9,3 +9,4 @@ void bind_libsvm(nanobind::module_& module);
 void bind_losses(nanobind::module_& module);
 void bind_passes(nanobind::module_& module);
 void bind_primal(nanobind::module_& module);
+void bind_proximal(nanobind::module_& module);

@@ -9,7 +9,7 @@
     result.w, result.certificate.gap
 """
 
-from dualfree import datasets, io, losses, samplings
+from dualfree import datasets, io, losses, regularisers, samplings
 from dualfree.chunking import chunks
 from dualfree.io import read_libsvm, write_libsvm
 from dualfree.planning import plan
@@ -31,6 +31,7 @@ __all__ = [
     "losses",
     "plan",
     "read_libsvm",
+    "regularisers",
     "samplings",
     "solve",
     "write_libsvm",

@@ -79,5 +79,5 @@ def iteration_bound(bound: BoundSampling, epsilon: float, start: float, theorem:
         start,
         iterations,
         iterations / bound.iterations_per_epoch,
-        covered and bound.sampling.covered,
+        covered and bound.sampling.covered and problem.mu == 0,  # the last step of the proof needs a smooth P
     )

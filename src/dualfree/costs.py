@@ -47,7 +47,7 @@ class Costs:
     def reason(self) -> str:
         """The choice in words."""
         if len(self.epochs) == 1:
-            return f"{TITLES[self.best]} is the only method that takes this problem"
+            return f"{TITLES[self.best]} is the only one of {', '.join(TITLES.values())} that takes this problem"
         shown = [f"{TITLES[name]} {cost:.2g}" for name, cost in self.epochs.items()]
         return f"{TITLES[self.best]} was chosen by estimated cost, in epochs of dfSDCA: {', '.join(shown)}"
 
@@ -64,7 +64,7 @@ def estimate(problem: Problem, tol: float) -> Costs:
     >>> estimate(problem, tol=1e-6).best
     'newton'
     """
-    if not isinstance(problem.loss, BuiltIn) or not problem.loss.all_convex:
+    if not isinstance(problem.loss, BuiltIn) or not problem.loss.all_convex or problem.mu > 0:
         return Costs({"dfsdca": 1.0})
     n, nonzeros = problem.n, float(problem.examples.stored) + problem.n * problem.intercept
     digits = math.log(1 / min(max(tol, 1e-14), 0.1))

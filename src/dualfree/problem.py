@@ -14,6 +14,7 @@ from dualfree.intercept import balance, best_intercept
 from dualfree.losses.base import Loss
 from dualfree.losses.builtin import BuiltIn
 from dualfree.losses.check import check_loss
+from dualfree.regularisers import L2
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Evaluation:
     """One look at ``(w, α)``: the value, its gradient, and the duality gap where a conjugate is known.
 
     `duality_gap` is infinite where it is not known. `combination` is ``(1/λn) Σ A_i a_i`` with a the α moved into
-    the domain of the conjugates, or None.
+    the domain of the conjugates, or None. With μ > 0 there is no gradient, and `gradient` is `L2L1.residual`.
     """
 
     value: float
@@ -43,6 +44,8 @@ class Problem:
         λ > 0.
     intercept : bool
         Whether there is an intercept; it is not penalised. Then every w has one entry more, the last, which is b.
+    regulariser : L2 or L2L1, optional
+        One of `dualfree.regularisers`: ``L2L1(mu)`` adds ``μ‖w‖₁``. The plain squared norm by default.
 
     Notes
     -----
@@ -60,10 +63,15 @@ class Problem:
     (1.25, [-0.5, -2.0], [1.0, 2.0])
     """
 
-    def __init__(self, X: Any, loss: Loss, lam: float, intercept: bool = False) -> None:
+    def __init__(self, X: Any, loss: Loss, lam: float, intercept: bool = False, regulariser: L2 | None = None) -> None:
         if not isinstance(loss, Loss):
             raise TypeError(f"loss is {loss!r:.60}; it must be one of dualfree.losses, such as Logistic(y).")
         self.lam = positive("lam", lam)
+        self.regulariser = L2() if regulariser is None else regulariser
+        if not isinstance(self.regulariser, L2):
+            raise TypeError(
+                f"regulariser is {regulariser!r:.60}; it must be one of dualfree.regularisers, such as L2L1(mu=0.01)."
+            )
         self.intercept = bool(intercept)
         self.examples = Rows(X, constant=self.intercept)
         if len(loss.y) != self.examples.n:
@@ -99,30 +107,48 @@ class Problem:
         """``L_i = l_i ‖A_i‖``, for which ``‖∇φ_i(A_iᵀw) − ∇φ_i(A_iᵀz)‖ ≤ L_i ‖w − z‖``."""
         return self.l * self.norms
 
+    @property
+    def mu(self) -> float:
+        """μ, the weight of ``‖w‖₁``; 0 by default."""
+        return self.regulariser.mu
+
     def value(self, w: ArrayLike) -> float:
         """``P(w)``."""
         return self.evaluate(w).value
 
     def gradient(self, w: ArrayLike) -> Floats:
-        """``∇P(w) = (1/n) Σ A_i φ_i'(A_iᵀw) + λw``."""
+        """``∇P(w) = (1/n) Σ A_i φ_i'(A_iᵀw) + λw``; with μ > 0 `L2L1.residual`, which bounds ``P(w) − P*`` as well."""
         return self.evaluate(w).gradient
 
-    def primal(self, alpha: ArrayLike) -> Floats:
-        """``w = (1/λn) Σ A_i α_i``, the point that belongs to α."""
+    def combination(self, alpha: ArrayLike) -> Floats:
+        """``ᾱ = (1/λn) Σ A_i α_i``."""
         coefficients = vector("alpha", alpha, self.n)
         return self.examples.combine(coefficients) / (self.lam * self.n)
+
+    def primal(self, alpha: ArrayLike) -> Floats:
+        """``w = (1/λn) Σ A_i α_i``, the point that belongs to α; with μ > 0 ``w = soft(ᾱ, μ/λ)``."""
+        return self.point(self.combination(alpha))
+
+    def point(self, combination: Floats) -> Floats:
+        """The point that belongs to ᾱ: ᾱ itself (not a copy), with μ > 0 ``soft(ᾱ, μ/λ)``, all but the intercept."""
+        if self.mu == 0:
+            return combination
+        w = combination.copy()
+        self._penalised(w)[:] = self.regulariser.point(self._penalised(combination), self.lam)
+        return w
 
     def dual_value(self, alpha: ArrayLike) -> float:
         """``D(α) = −(1/n) Σ φ_i*(−α_i) − (λ/2)‖(1/λn) Σ A_i α_i‖²``; −∞ where a φ_i* is infinite.
 
-        With an intercept also where ``Σ α_i`` is not zero (up to rounding).
+        With μ > 0, ``soft(ᾱ, μ/λ)`` stands between the norm signs. With an intercept it is −∞ also where ``Σ α_i`` is
+        not zero (up to rounding).
         """
         self.require_conjugate("dual_value")
         alpha = vector("alpha", alpha, self.n)
         if self.intercept and abs(alpha.sum()) > 1e-12 * np.abs(alpha).sum():
             return -np.inf
-        w = self._penalised(self.primal(alpha))
-        return -self._conjugate_sum(alpha) / self.n - 0.5 * self.lam * float(w @ w)
+        penalty = self.regulariser.conjugate(self._penalised(self.combination(alpha)), self.lam)
+        return -self._conjugate_sum(alpha) / self.n - penalty
 
     def gap(self, w: ArrayLike, alpha: ArrayLike) -> float:
         """``P(w) − D(α) ≥ P(w) − P*``."""
@@ -235,8 +261,8 @@ class Problem:
             derivatives = loss.weighted(np.asarray(loss.derivative(z, loss.y), dtype=np.float64))
             gradient, combination = self.examples.combine_pair(derivatives, a, n_threads=n_threads)
         combination /= self.lam * self.n
-        apart = self._penalised(w - combination)
-        gap = fenchel / self.n + 0.5 * self.lam * float(apart @ apart)
+        slack = self.regulariser.slack(self._penalised(w), self._penalised(combination), self.lam)
+        gap = fenchel / self.n + slack
         return self._evaluation(w, total, gradient, gap, combination)
 
     def _evaluation(
@@ -246,8 +272,9 @@ class Problem:
         if self.intercept:
             gradient[-1] /= self.examples.constant_value
         penalised = self._penalised(w)
-        self._penalised(gradient)[:] += self.lam * penalised
-        return Evaluation(total / self.n + 0.5 * self.lam * float(penalised @ penalised), gradient, gap, combination)
+        self._penalised(gradient)[:] = self.regulariser.residual(penalised, self._penalised(gradient), self.lam)
+        value = total / self.n + self.regulariser.value(penalised, self.lam)
+        return Evaluation(value, gradient, gap, combination)
 
     def in_domain(self, alpha: Floats) -> bool:
         """Whether D(α) is finite: a conjugate is known and every α_i lies in its domain."""

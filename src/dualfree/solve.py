@@ -152,6 +152,7 @@ def _solve_by(
         None if evaluate_every is None else positive("evaluate_every", evaluate_every),
     )
     seed = whole("seed", seed, 0, 2**64 - 1)
+    _require_l1(method, problem)
     bound, rule = _sampling_and_step(METHODS[method], method, sampling, step, problem)
     tuned = isinstance(step, str) and step == "tuned"
     running = METHODS[method](problem, bound, rule)
@@ -170,6 +171,15 @@ def _solve_by(
     with progress_bar(progress, repr(bound.sampling), limits.max_epochs) as show:
         status = run.until_done(callback, show)
     return run.result(status, method, tuning)
+
+
+def _require_l1(method: str, problem: Problem) -> None:
+    if problem.mu == 0 or METHODS[method].takes_l1:
+        return
+    names = ", ".join(name for name, kind in METHODS.items() if kind.takes_l1)
+    raise ValueError(
+        f"method={method!r} takes no L1 part, but regulariser is {problem.regulariser!r}; these methods do: {names}."
+    )
 
 
 def _sampling_and_step(

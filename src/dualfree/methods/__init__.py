@@ -7,6 +7,7 @@ from dualfree.methods.dfsdca import DfSDCA
 from dualfree.methods.newton import LBFGS, Newton
 from dualfree.methods.rounds import DfSDCARounds
 from dualfree.methods.s2cd import S2CD
+from dualfree.methods.sdca import SDCA, IproxSDCA, ProxSDCA
 from dualfree.methods.sgd import SGD
 
 METHODS: dict[str, type[Method]] = {
@@ -21,6 +22,9 @@ METHODS: dict[str, type[Method]] = {
     "s2gd": S2GD,
     "ms2gd": MS2GD,
     "s2cd": S2CD,
+    "sdca": SDCA,
+    "prox-sdca": ProxSDCA,
+    "iprox-sdca": IproxSDCA,
 }
 
 __all__ = ["METHODS", "About", "Method", "State"]

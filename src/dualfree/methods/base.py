@@ -17,6 +17,7 @@ from dualfree.steps import StepRule, default_step, step_rule, theorem_theta
 class State:
     """Where a run stands: ``w``, ``α`` and the number of iterations behind them. NumPy owns all of it.
 
+    With μ > 0, w is ``ᾱ = (1/λn) Σ A_i α_i``, from which the point ``soft(ᾱ, μ/λ)`` follows.
     With an intercept, the last entry of w is u, and the intercept is ``centre + κu`` (see `dualfree.intercept`).
     `memory` holds what a method keeps besides, and `seed` is the run's, for what a method draws besides examples.
     `moved` adds up the squared moves of α, for methods that know them: a sign of progress that costs nothing.
@@ -59,6 +60,9 @@ class Method(ABC):
 
     takes_all: ClassVar[bool] = False
     """Whether an iteration visits all examples and finds its own step: then there is no sampling and step to choose."""
+
+    takes_l1: ClassVar[bool] = False
+    """Whether the penalty may have a part ``μ‖w‖₁``."""
 
     n_threads: int = 1
     """Threads that the method may use; the answer does not depend on it."""

@@ -19,9 +19,11 @@ class DfSDCA(Method):
     """For all i of the drawn set, all at the same w.
 
     ``g_i = φ_i'(A_iᵀw) + α_i``, ``α_i ← α_i − (θ/p_i) g_i``, ``w ← w − Σ θ/(nλp_i) A_i g_i``; or the implicit step
-    in place of θ/p_i. It keeps ``w = (1/λn) Σ A_i α_i``. Memory: α and w alone.
+    in place of θ/p_i. It keeps ``w = (1/λn) Σ A_i α_i``. Memory: α and w alone. With μ > 0 it is the same with
+    ``ᾱ = (1/λn) Σ A_i α_i`` in the place of w, and ``w = soft(ᾱ, μ/λ)``.
     """
 
+    takes_l1 = True
     about = About(
         title="dual-free SDCA, any sampling",
         needs="smooth losses whose average is convex; any sampling",
@@ -32,13 +34,27 @@ class DfSDCA(Method):
     )
 
     def start(self, alpha: Floats, intercept: float = 0.0) -> State:
-        w = self.problem.primal(alpha) if alpha.any() else np.zeros(self.problem.d)
+        w = self.problem.combination(alpha) if alpha.any() else np.zeros(self.problem.d)
         return State(w, alpha, centre=intercept)
 
     def advance(self, state: State, draws: Draws) -> None:
         problem, loss = self.problem, self.problem.loss
         if loss.native is None:
             self._advance_in_python(state, draws)
+        elif problem.mu > 0:
+            state.moved += kernels.proximal(
+                problem.examples.shifted(state.centre),
+                loss.native,
+                self.rule.implicit,
+                self.rule.scale,
+                1 / (problem.lam * problem.n),
+                problem.mu / problem.lam,
+                draws.indices,
+                draws.batch_start,
+                state.alpha,
+                state.w,
+                threads=self.n_threads,
+            )
         else:
             state.moved += kernels.dfsdca(
                 problem.examples.shifted(state.centre),
@@ -57,12 +73,14 @@ class DfSDCA(Method):
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
         if self.problem.intercept:
             return self._evaluate_with_intercept(state)
-        seen = self.problem.evaluate(state.w, state.alpha, n_threads=self.n_threads)
+        point = self.problem.point(state.w)
+        seen = self.problem.evaluate(point, state.alpha, n_threads=self.n_threads)
         if seen.combination is not None and not _apart(state.w, seen.combination):
-            return state.w, seen
+            return point, seen
         if not self._mend(state):
-            return state.w, seen
-        return state.w, self.problem.evaluate(state.w, state.alpha, n_threads=self.n_threads)
+            return point, seen
+        point = self.problem.point(state.w)
+        return point, self.problem.evaluate(point, state.alpha, n_threads=self.n_threads)
 
     def evaluate_zero(self, state: State) -> tuple[Floats, Evaluation]:
         problem, loss = self.problem, self.problem.loss
@@ -81,7 +99,7 @@ class DfSDCA(Method):
         if epoch % _MEND_EVERY == 0:
             self._mend(state)
         kappa, u = self.problem.examples.constant_value, float(state.w[-1])
-        point = state.w.copy()
+        point = self.problem.point(state.w.copy())
         point[-1] = 0.0
         z = self.problem.examples.margins(point, n_threads=self.n_threads)
         point[-1] = best_intercept(self.problem.loss, z, state.centre + kappa * u)
@@ -96,7 +114,7 @@ class DfSDCA(Method):
 
     def _mend(self, state: State) -> bool:
         """Derive w anew where rounding, which adds up over long runs, has taken it off ``(1/λn) Σ A_i α_i``."""
-        derived = self.problem.primal(state.alpha)
+        derived = self.problem.combination(state.alpha)
         if not _apart(state.w, derived):
             return False
         state.w[:] = derived
@@ -110,7 +128,8 @@ class DfSDCA(Method):
             batch = draws.indices[first:last]
             if len(batch) == 0:
                 continue
-            delta = self._delta(batch, examples.margins(state.w, batch, state.centre), state.alpha[batch])
+            z = examples.margins(self.problem.point(state.w), batch, state.centre)
+            delta = self._delta(batch, z, state.alpha[batch])
             state.alpha[batch] += delta
             examples.combine(inverse * delta, batch, out=state.w)
 

@@ -6,12 +6,14 @@ so that it can be checked by reading; the tests hold the fast code to it.
 - `losses`: each φ, its derivative, conjugate and smoothness;
 - `problem`: P, ∇P, the dual D and the duality gap;
 - `algorithm`: the step sizes, the implicit step, and Algorithm 1 as a loop over batches;
+- `dual`: SDCA and Prox-SDCA, ASDCA, Acc-Prox-SDCA;
 - `primal`: SGD, SAG, SAGA, S2CD, and SVRG, S2GD and mS2GD as one loop;
 - `samplings`: for each sampling p, the pair probabilities and the ESO weights β;
 - `overapproximation`: v from β, and the eigenvalue test that any ESO must pass.
 """
 
 from dualfree.reference.algorithm import dfsdca, implicit_step, theta
+from dualfree.reference.dual import exact_step, sdca
 from dualfree.reference.losses import (
     ReferenceLoss,
     huber,
@@ -32,6 +34,7 @@ __all__ = [
     "dfsdca",
     "eso_constant",
     "eso_parameters",
+    "exact_step",
     "huber",
     "implicit_step",
     "length_law",
@@ -39,6 +42,7 @@ __all__ = [
     "s2cd",
     "sag",
     "saga",
+    "sdca",
     "semi_stochastic",
     "sgd",
     "smoothed_hinge",

@@ -65,7 +65,8 @@ def dfsdca(
 
     For all i of a batch, all at the same w: ``g_i = φ_i'(A_iᵀw) + α_i``, ``α_i ← α_i − (θ/p_i) g_i`` and
     ``w ← w − Σ θ/(nλp_i) A_i g_i``. The step ``per-example`` has ``1/(1 + l_i v_i/(λn))`` in place of θ/p_i, and
-    ``implicit`` moves α_i to the root of `implicit_step`.
+    ``implicit`` moves α_i to the root of `implicit_step`. With μ > 0, ``ᾱ = (1/λn) Σ A_i α_i`` moves in the place of w,
+    and ``w = soft(ᾱ, μ/λ)``.
 
     Parameters
     ----------
@@ -95,9 +96,9 @@ def dfsdca(
     """
     n, lam = problem.n, problem.lam
     alpha = np.array(alpha, dtype=np.float64)
-    w = problem.primal(alpha)
+    combination = problem.combination(alpha)
     for batch in batches:
-        moves = {}
+        w, moves = problem.point(combination), {}
         for i in np.asarray(batch, dtype=int):
             z = float(problem.X[i] @ w)
             if step == "implicit":
@@ -106,8 +107,8 @@ def dfsdca(
                 moves[i] = -_relative_step(problem, i, p, v, step) * (problem.derivative(i, z) + alpha[i])
         for i, move in moves.items():
             alpha[i] += move
-            w = w + problem.X[i] * move / (lam * n)
-    return w, alpha
+            combination = combination + problem.X[i] * move / (lam * n)
+    return problem.point(combination), alpha
 
 
 def _relative_step(problem: ReferenceProblem, i: int, p: Floats, v: Floats, step: str | float) -> float:

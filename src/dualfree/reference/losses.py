@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, xlogy
+from scipy.special import expit, logit, xlogy
 
 from dualfree.arrays import Floats
 
@@ -27,6 +27,8 @@ class ReferenceLoss:
         ``f*(−a) = sup_z (−a z − f(z, y))``, infinite outside its domain.
     smoothness : float
         The least l with ``|f'(z) − f'(x)| ≤ l |z − x|``.
+    conjugate_slope : function of (a, y)
+        The derivative of ``f*(−a)`` in a; −∞ and ∞ below and above its domain.
 
     Examples
     --------
@@ -41,6 +43,11 @@ class ReferenceLoss:
     derivative: Function
     conjugate: Function
     smoothness: float
+    conjugate_slope: Function
+
+
+def _between(low: Floats, a: Floats, high: Floats, slope: Floats) -> Floats:
+    return np.where(a < low, -np.inf, np.where(a > high, np.inf, slope))
 
 
 def logistic() -> ReferenceLoss:
@@ -62,6 +69,7 @@ def logistic() -> ReferenceLoss:
         derivative=lambda z, y: -y * expit(-y * z),
         conjugate=conjugate,
         smoothness=0.25,
+        conjugate_slope=lambda a, y: _between(np.minimum(y, 0), a, np.maximum(y, 0), y * logit(np.clip(y * a, 0, 1))),
     )
 
 
@@ -78,6 +86,7 @@ def squared() -> ReferenceLoss:
         derivative=lambda z, y: z - y,
         conjugate=lambda a, y: a**2 / 2 - a * y,
         smoothness=1.0,
+        conjugate_slope=lambda a, y: a - y,
     )
 
 
@@ -94,6 +103,7 @@ def squared_hinge() -> ReferenceLoss:
         derivative=lambda z, y: -2 * y * np.maximum(0, 1 - y * z),
         conjugate=lambda a, y: np.where(y * a >= 0, (y * a) ** 2 / 4 - y * a, np.inf),
         smoothness=2.0,
+        conjugate_slope=lambda a, y: np.where(y * a < 0, -y * np.inf, a / 2 - y),
     )
 
 
@@ -118,7 +128,10 @@ def smoothed_hinge(gamma: float = 1.0) -> ReferenceLoss:
         s = y * a
         return np.where((s >= 0) & (s <= 1), gamma * s**2 / 2 - s, np.inf)
 
-    return ReferenceLoss(value, derivative, conjugate, 1 / gamma)
+    def conjugate_slope(a: Floats, y: Floats) -> Floats:
+        return _between(np.minimum(y, 0), a, np.maximum(y, 0), gamma * a - y)
+
+    return ReferenceLoss(value, derivative, conjugate, 1 / gamma, conjugate_slope)
 
 
 def huber(delta: float = 1.0) -> ReferenceLoss:
@@ -139,4 +152,5 @@ def huber(delta: float = 1.0) -> ReferenceLoss:
         derivative=lambda z, y: np.where(np.abs(z - y) <= delta, z - y, delta * np.sign(z - y)),
         conjugate=lambda a, y: np.where(np.abs(a) <= delta, a**2 / 2 - a * y, np.inf),
         smoothness=1.0,
+        conjugate_slope=lambda a, y: _between(np.asarray(-delta), a, np.asarray(delta), a - y),
     )

@@ -10,7 +10,7 @@ from dualfree.reference.losses import ReferenceLoss
 
 @dataclass(frozen=True)
 class ReferenceProblem:
-    """``P(w) = (1/n) Σ φ_i(A_iᵀw) + (λ/2)‖w‖²`` with ``φ_i(z) = weight_i f(z, y_i)``.
+    """``P(w) = (1/n) Σ φ_i(A_iᵀw) + (λ/2)‖w‖² + μ‖w‖₁`` with ``φ_i(z) = weight_i f(z, y_i)``.
 
     Attributes
     ----------
@@ -20,8 +20,8 @@ class ReferenceProblem:
         Targets, and one factor for each loss; a negative one turns that loss upside down.
     loss : ReferenceLoss
         f.
-    lam : float
-        λ.
+    lam, mu : float
+        λ and μ.
 
     Examples
     --------
@@ -38,6 +38,7 @@ class ReferenceProblem:
     weight: Floats
     loss: ReferenceLoss
     lam: float
+    mu: float = 0.0
 
     @property
     def n(self) -> int:
@@ -61,21 +62,29 @@ class ReferenceProblem:
     def value(self, w: Floats) -> float:
         """``P(w)``."""
         losses = [self.weight[i] * self.loss.value(self.X[i] @ w, self.y[i]) for i in range(self.n)]
-        return float(sum(losses) / self.n + self.lam / 2 * (w @ w))
+        return float(sum(losses) / self.n + self.lam / 2 * (w @ w) + self.mu * np.abs(w).sum())
 
     def gradient(self, w: Floats) -> Floats:
-        """``∇P(w) = (1/n) Σ A_i φ_i'(A_iᵀw) + λw``."""
+        """``∇P(w) = (1/n) Σ A_i φ_i'(A_iᵀw) + λw``, without a part for μ."""
         total = np.zeros(len(w))
         for i in range(self.n):
             total += self.X[i] * self.derivative(i, self.X[i] @ w)
         return total / self.n + self.lam * w
 
-    def primal(self, alpha: Floats) -> Floats:
-        """``w = (1/λn) Σ A_i α_i``."""
+    def combination(self, alpha: Floats) -> Floats:
+        """``ᾱ = (1/λn) Σ A_i α_i``."""
         total = np.zeros(self.X.shape[1])
         for i in range(self.n):
             total += self.X[i] * alpha[i]
         return total / (self.lam * self.n)
+
+    def point(self, combination: Floats) -> Floats:
+        """``w = argmax_x λᾱᵀx − (λ/2)‖x‖² − μ‖x‖₁``: ``w_j = sign(ᾱ_j) max(0, |ᾱ_j| − μ/λ)``."""
+        return np.asarray(np.sign(combination) * np.maximum(0.0, np.abs(combination) - self.mu / self.lam))
+
+    def primal(self, alpha: Floats) -> Floats:
+        """The point that belongs to ``(1/λn) Σ A_i α_i``, which is itself for μ = 0."""
+        return self.point(self.combination(alpha))
 
     def conjugate(self, i: int, alpha: float) -> float:
         """``φ_i*(−α) = weight_i f*(−α/weight_i)``; for weight 0 it is 0 at 0 and infinite elsewhere."""
@@ -86,9 +95,14 @@ class ReferenceProblem:
         return float(self.weight[i] * self.loss.conjugate(np.asarray(alpha / self.weight[i]), self.y[i]))
 
     def dual_value(self, alpha: Floats) -> float:
-        """``D(α) = −(1/n) Σ φ_i*(−α_i) − (λ/2)‖(1/λn) Σ A_i α_i‖²``."""
-        w = self.primal(alpha)
-        return -sum(self.conjugate(i, alpha[i]) for i in range(self.n)) / self.n - self.lam / 2 * float(w @ w)
+        """``D(α) = −(1/n) Σ φ_i*(−α_i) − g*(λᾱ)``.
+
+        ``g*(λᾱ) = sup_x λᾱᵀx − (λ/2)‖x‖² − μ‖x‖₁``, attained at the point of ᾱ.
+        """
+        combination = self.combination(alpha)
+        w = self.point(combination)
+        penalty = self.lam * float(combination @ w) - self.lam / 2 * float(w @ w) - self.mu * float(np.abs(w).sum())
+        return -sum(self.conjugate(i, alpha[i]) for i in range(self.n)) / self.n - penalty
 
     def gap(self, w: Floats, alpha: Floats) -> float:
         """``P(w) − D(α)``, never less than ``P(w) − P*``."""

@@ -1,0 +1,47 @@
+#include "kernels/proximal.hpp"
+
+#include "bindings/arrays.hpp"
+#include "bindings/module.hpp"
+
+using namespace dualfree;
+
+template <class Step>
+static std::unique_ptr<BatchSteps> steps_of(const AnyLoss& loss, const Step& step) {
+    return std::visit(
+        [&](const auto& l) -> std::unique_ptr<BatchSteps> {
+            return std::make_unique<BatchStepsOf<std::decay_t<decltype(l)>, Step>>(l, step);
+        },
+        loss);
+}
+
+static double bound_proximal(nb::tuple rows_tuple, nb::tuple loss_tuple, bool implicit, In<double> scale,
+                             double inverse, double threshold, In<Size> indices, std::optional<In<Size>> start,
+                             Out<double> alpha, Out<double> combination, int threads) {
+    const Rows rows = rows_from(rows_tuple);
+    const AnyLoss loss = loss_from(loss_tuple);
+    const Size n = examples_of(rows), stride = scale.size() == 1 ? 0 : 1;
+    require_examples(indices, n);
+    if (start) require_batches(*start, indices.size());
+    require_size("alpha", alpha.size(), n);
+    require_size("combination", combination.size(), features_of(rows));
+    if (stride) require_size("scale", scale.size(), n);
+    const Batches batches{indices.data(), data_or_null(start),
+                          start ? Size(start->size()) - 1 : Size(indices.size())};
+    const auto steps = implicit ? steps_of(loss, ImplicitStep{scale.data(), stride})
+                                : steps_of(loss, FixedStep{scale.data(), stride});
+    const AnyStep step{*steps, alpha.data(), scale.data(), stride};
+    const AnyDerivative derivative{loss};
+    nb::gil_scoped_release release;
+    return std::visit(
+        [&](const auto& r) {
+            return proximal(r, threshold, derivative, step, inverse, batches, alpha.data(), combination.data(),
+                            threads);
+        },
+        rows);
+}
+
+void bind_proximal(nb::module_& module) {
+    module.def("proximal", &bound_proximal, nb::arg("rows"), nb::arg("loss"), nb::arg("implicit"), nb::arg("scale"),
+               nb::arg("inverse"), nb::arg("threshold"), nb::arg("indices"), nb::arg("start").none(),
+               nb::arg("alpha").noconvert(), nb::arg("combination").noconvert(), nb::arg("threads") = 1);
+}
