@@ -9,6 +9,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dualfree.linear_model import (
+    ElasticNet,
     HuberRegressor,
     LinearSVC,
     LogisticRegression,
@@ -23,9 +24,11 @@ TIGHT = {"tol": 1e-17, "max_iter": 1000}
 ESTIMATORS = [
     LogisticRegression(**TIGHT),
     LogisticRegression(fit_intercept=False, **TIGHT),
+    LogisticRegression(l1_ratio=0.5, **TIGHT),
     LinearSVC(**TIGHT),
     LinearSVC(loss="smoothed_hinge", fit_intercept=False, **TIGHT),
     Ridge(**TIGHT),
+    ElasticNet(alpha=0.1, **TIGHT),
     RidgeClassifier(**TIGHT),
     HuberRegressor(alpha=1.0, **TIGHT),
     LogisticRegressionCV(Cs=[0.1, 1.0], cv=2, **TIGHT),

@@ -19,6 +19,7 @@ THEIRS = [
     linear_model.LogisticRegression,
     svm.LinearSVC,
     linear_model.Ridge,
+    linear_model.ElasticNet,
     linear_model.RidgeClassifier,
     linear_model.HuberRegressor,
     linear_model.LogisticRegressionCV,
@@ -28,7 +29,8 @@ GONE = {"store_cv_values"}  # of RidgeCV, deprecated in scikit-learn 1.5 and rem
 
 
 def data(kind):
-    X, y = load_diabetes(return_X_y=True) if "Ridge" in kind.__name__ else load_breast_cancer(return_X_y=True)
+    real = "Ridge" in kind.__name__ or kind.__name__ == "ElasticNet"
+    X, y = load_diabetes(return_X_y=True) if real else load_breast_cancer(return_X_y=True)
     return scale(X), (y > y.mean()).astype(int) if kind.__name__ == "RidgeClassifier" else y
 
 
@@ -80,6 +82,7 @@ ACCEPTED = [
     ("LogisticRegression", {"penalty": "deprecated", "l1_ratio": None, "multi_class": "auto"}),
     ("LogisticRegression", {"multi_class": "deprecated", "solver": "liblinear", "max_iter": None}),
     ("LinearSVC", {"penalty": "l2", "dual": False, "multi_class": "ovr", "intercept_scaling": 3.0}),
+    ("ElasticNet", {"copy_X": False, "precompute": True, "selection": "random", "positive": False}),
     ("Ridge", {"copy_X": False, "positive": False, "max_iter": None, "solver": "sparse_cg"}),
     ("RidgeClassifier", {"copy_X": False, "positive": False, "max_iter": None, "solver": "lsqr"}),
     ("LogisticRegressionCV", {"l1_ratios": (0,), "use_legacy_attributes": "warn", "scoring": "warn", "Cs": 2}),
@@ -98,9 +101,15 @@ def test_accepted_parameters_change_nothing(name, settings):
 
 
 REFUSED = [
-    ("LogisticRegression", {"penalty": "l1"}, "penalty is 'l1', but only 'l2'"),
+    ("LogisticRegression", {"penalty": "l1"}, "penalty is 'l1', .* l1_ratio=0.99"),
+    ("LogisticRegression", {"l1_ratio": 1}, "l1_ratio is 1, .* 0.99"),
+    ("LogisticRegression", {"penalty": "l2", "l1_ratio": 0.5}, "contradict each other"),
+    ("LogisticRegression", {"penalty": "elasticnet", "l1_ratio": None}, "l1_ratio is None"),
+    ("LogisticRegression", {"l1_ratio": 0.5, "solver": "newton"}, "takes no L1 part"),
+    ("ElasticNet", {"l1_ratio": 1.0}, "l1_ratio is 1.0, .* 0.99"),
+    ("ElasticNet", {"alpha": 0}, "alpha is 0, "),
+    ("ElasticNet", {"positive": True}, "positive is True, "),
     ("LogisticRegression", {"penalty": None}, "penalty is None, .* C=1e6"),
-    ("LogisticRegression", {"l1_ratio": 0.5}, "l1_ratio is 0.5, but an L1 part"),
     ("LogisticRegression", {"C": np.inf}, "C is inf, .* C=1e6"),
     ("LogisticRegression", {"multi_class": "multinomial"}, "one against the rest"),
     ("LinearSVC", {"multi_class": "crammer_singer"}, "one against the rest"),

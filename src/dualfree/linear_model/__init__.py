@@ -9,6 +9,7 @@ True
 """
 
 from dualfree.linear_model.callbacks import EarlyStopping
+from dualfree.linear_model.elastic_net import ElasticNet
 from dualfree.linear_model.huber import HuberRegressor
 from dualfree.linear_model.logistic import LogisticRegression
 from dualfree.linear_model.logistic_cv import LogisticRegressionCV
@@ -20,6 +21,7 @@ from dualfree.linear_model.svc import LinearSVC
 
 __all__ = [
     "EarlyStopping",
+    "ElasticNet",
     "HuberRegressor",
     "LinearSVC",
     "LogisticRegression",

@@ -18,6 +18,7 @@ from dualfree.linear_model.data import require_convex_average, require_penalised
 from dualfree.linear_model.drop_in import constraints, method_of
 from dualfree.linear_model.tasks import CallbackSupportMixin, Task
 from dualfree.losses.base import Loss
+from dualfree.regularisers import L2L1
 from dualfree.result import Result, Row, Status
 from dualfree.samplings import Sampling
 from dualfree.solve import solve
@@ -37,6 +38,7 @@ class Part(NamedTuple):
     loss: Loss
     lam: float
     encode: Callable[[Any], Floats]
+    mu: float = 0.0
 
 
 class LinearEstimator(CallbackSupportMixin, BaseEstimator):
@@ -88,7 +90,8 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         self, X: Any, part: Part, start: Result | None, watchers: Sequence[Any] = (), stop: bool = False
     ) -> Result:
         require_penalised(part.loss, self.fit_intercept)
-        problem = WatchedProblem(X, part.loss, part.lam, intercept=self.fit_intercept)
+        penalty = L2L1(part.mu) if part.mu else None
+        problem = WatchedProblem(X, part.loss, part.lam, intercept=self.fit_intercept, regulariser=penalty)
         require_convex_average(problem)
         fit = Fit(problem, part.encode, is_classifier(self), self.fit_intercept)
         method = method_of(self.solver)

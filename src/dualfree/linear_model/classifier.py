@@ -29,6 +29,10 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, 
     def _lams(self, n: int, count: int) -> Floats:
         """λ of each of `count` problems with n examples."""
 
+    def _mu(self, n: int) -> float:
+        """μ of each problem with n examples."""
+        return 0.0
+
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -83,8 +87,10 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, 
     def _parts(self, y: Any, weight: Floats | None) -> list[Part]:
         """The problems of a fit."""
         encoders = self._encoders(y, weight)
-        lams = self._lams(len(y), len(encoders))
-        return [Part(self._loss(encode(y), weight), lam, encode) for encode, lam in zip(encoders, lams, strict=True)]
+        lams, mu = self._lams(len(y), len(encoders)), self._mu(len(y))
+        return [
+            Part(self._loss(encode(y), weight), lam, encode, mu) for encode, lam in zip(encoders, lams, strict=True)
+        ]
 
     def _encoders(self, y: Any, weight: Floats | None) -> list[Callable[[Any], Floats]]:
         """One problem for two classes, else one for each class against the rest."""

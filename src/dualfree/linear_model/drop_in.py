@@ -47,8 +47,9 @@ def method_of(solver: str) -> str:
 
 def check_parameters(estimator: Any) -> None:
     """Raise one sentence for a parameter that asks for another problem, and scikit-learn's for a wrong one."""
+    refusals = _REFUSALS | getattr(estimator, "_own_refusals", {})
     for name, value in estimator.get_params(deep=False).items():
-        reason = _REFUSALS[name](value) if name in _REFUSALS else None
+        reason = refusals[name](value) if name in refusals else None
         if reason:
             raise ValueError(f"{name} is {value!r:.60}, {reason}")
     estimator._validate_params()
@@ -58,18 +59,14 @@ def _penalty(value: Any) -> str | None:
     if value is None:
         return "but a certified minimum needs a penalty above 0; C=1e6 with penalty='l2' is close to none."
     if value in ("l1", "elasticnet"):
-        return "but only 'l2' has the smooth penalty that is certified here; take scikit-learn's with solver='saga'."
+        return "but only 'l2' is here; LogisticRegression and ElasticNet take l1_ratio."
     return None
 
 
 def _l1_ratios(value: Any) -> str | None:
     if isinstance(value, str) or value is None or not np.any(np.asarray(value, dtype=np.float64)):
         return None
-    return "but an L1 part has no smooth penalty; take 0, or scikit-learn's estimator with solver='saga'."
-
-
-def _l1_ratio(value: Any) -> str | None:
-    return _l1_ratios(value) if isinstance(value, Real) else None
+    return "but an L1 part is not chosen by folds here; take 0, or LogisticRegression(l1_ratio=...) in a GridSearchCV."
 
 
 def _weakness(value: Any) -> str | None:
@@ -105,7 +102,6 @@ def _multi_class(value: Any) -> str | None:
 
 _REFUSALS: dict[str, Callable[[Any], str | None]] = {
     "penalty": _penalty,
-    "l1_ratio": _l1_ratio,
     "l1_ratios": _l1_ratios,
     "C": _weakness,
     "alpha": _strength,

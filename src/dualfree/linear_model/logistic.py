@@ -15,6 +15,7 @@ from dualfree.arrays import Floats
 from dualfree.linear_model.base import POSITIVE
 from dualfree.linear_model.classifier import LinearClassifier
 from dualfree.linear_model.drop_in import constraints
+from dualfree.linear_model.mixing import REFUSALS, elastic_settings, mixing
 from dualfree.losses import Logistic
 from dualfree.losses.base import Loss
 
@@ -39,8 +40,8 @@ class LogisticClassifier(LinearClassifier):
         fitted = super()._fitted(points, dtype)
         return fitted if self.fit_intercept else fitted | {"intercept_": np.zeros(len(points), dtype=dtype)}
 
-    def _fitted_sklearn(self, C: Any) -> Any:
-        settings = {"C": C, "fit_intercept": self.fit_intercept, "class_weight": self.class_weight}
+    def _fitted_sklearn(self, C: Any, **penalty: Any) -> Any:
+        settings = {"C": C, "fit_intercept": self.fit_intercept, "class_weight": self.class_weight, **penalty}
         if len(self.classes_) == 2:
             return self._hand_over(linear_model.LogisticRegression(**settings))
         # scikit-learn's own LogisticRegression would put a softmax over the scores.
@@ -58,14 +59,18 @@ class LogisticClassifier(LinearClassifier):
 
 
 class LogisticRegression(LogisticClassifier):
-    """Logistic regression with an L2 penalty: scikit-learn's, certified.
+    """Logistic regression with an L2 penalty, or an elastic net: scikit-learn's, certified.
 
-    Minimises ``C Σ s_i log(1 + exp(−y_i (x_iᵀw + b))) + ‖w‖²/2`` over w and b. The intercept b is not penalised.
+    Minimises ``C Σ s_i log(1 + exp(−y_i (x_iᵀw + b))) + (1 − l1_ratio) ‖w‖²/2 + l1_ratio ‖w‖₁`` over w and b. The
+    intercept b is not penalised.
 
     Parameters
     ----------
     C : float
         Inverse of the strength of the penalty.
+    l1_ratio : float or None
+        The L1 part of the penalty, from 0 (also None) to below 1; above 0 it makes coefficients exactly zero. 1 is
+        refused: without a squared norm there is no certified minimum.
     tol : float
         The certified relative gap: the fit ends when the objective is proven to be within ``tol`` times its value of
         the smallest possible. This is what `tol` means in every estimator here.
@@ -94,9 +99,11 @@ class LogisticRegression(LogisticClassifier):
     callbacks : list of callables, optional
         Each is called with each row of the history; a true answer ends the fit. See `EarlyStopping`. scikit-learn's
         own callbacks go to ``set_callbacks``, where scikit-learn has them.
-    penalty, l1_ratio, dual, intercept_scaling, multi_class, n_jobs
+    penalty : {"deprecated", "l2", "elasticnet"}
+        scikit-learn's, for programs that pass it: `l1_ratio` decides, and `penalty` must not contradict it.
+    dual, intercept_scaling, multi_class, n_jobs
         scikit-learn's, for programs that pass them. What leaves the minimiser as it is, is accepted and has no effect;
-        what would change it, such as an L1 penalty, is refused.
+        what would change it is refused.
 
     Attributes
     ----------
@@ -129,13 +136,15 @@ class LogisticRegression(LogisticClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LogisticClassifier._parameter_constraints,
         "C": [POSITIVE],
-        **constraints("penalty", "l1_ratio", "dual", "intercept_scaling", "multi_class", "n_jobs"),
+        **constraints("l1_ratio", "dual", "intercept_scaling", "multi_class", "n_jobs"),
+        "penalty": [StrOptions({"l2", "elasticnet", "deprecated"})],
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
+    _own_refusals = REFUSALS
 
     def __init__(
         self,
-        penalty: str = "l2",
+        penalty: str = "deprecated",
         *,
         C: float = 1.0,
         l1_ratio: float | None = 0.0,
@@ -177,9 +186,12 @@ class LogisticRegression(LogisticClassifier):
         self.callbacks = callbacks
 
     def _lams(self, n: int, count: int) -> Floats:
-        return np.full(count, 1 / (self.C * n))
+        return np.full(count, (1 - mixing(self.penalty, self.l1_ratio)) / (self.C * n))
+
+    def _mu(self, n: int) -> float:
+        return mixing(self.penalty, self.l1_ratio) / (self.C * n)
 
     def to_sklearn(self) -> Any:
         """The equivalent fitted scikit-learn object; for more than two classes a OneVsRestClassifier."""
         check_is_fitted(self)
-        return self._fitted_sklearn(self.C)
+        return self._fitted_sklearn(self.C, **elastic_settings(mixing(self.penalty, self.l1_ratio)))
