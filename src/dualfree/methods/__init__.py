@@ -1,6 +1,8 @@
 """Methods: each turns the sets that a sampling draws into steps. One file a family."""
 
+from dualfree.methods.accelerated import AccProxSDCA
 from dualfree.methods.anchored import MS2GD, S2GD, SVRG
+from dualfree.methods.asdca import ASDCA
 from dualfree.methods.averaged import SAG, SAGA
 from dualfree.methods.base import About, Method, State
 from dualfree.methods.dfsdca import DfSDCA
@@ -25,6 +27,8 @@ METHODS: dict[str, type[Method]] = {
     "sdca": SDCA,
     "prox-sdca": ProxSDCA,
     "iprox-sdca": IproxSDCA,
+    "asdca": ASDCA,
+    "acc-prox-sdca": AccProxSDCA,
 }
 
 __all__ = ["METHODS", "About", "Method", "State"]

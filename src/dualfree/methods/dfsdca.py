@@ -7,9 +7,9 @@ from dualfree.arrays import Floats, Indices
 from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.base import About, Method, State
-from dualfree.problem import Evaluation
+from dualfree.problem import Evaluation, Problem
 from dualfree.samplings.base import Draws
-from dualfree.steps import implicit_alpha
+from dualfree.steps import StepRule, implicit_alpha
 
 _DRIFT = 1e-10  # relative distance of w from (1/λn) Σ A_i α_i beyond which w is derived anew
 _MEND_EVERY = 16  # epochs between looks at that where they cost a pass of their own
@@ -38,36 +38,10 @@ class DfSDCA(Method):
         return State(w, alpha, centre=intercept)
 
     def advance(self, state: State, draws: Draws) -> None:
-        problem, loss = self.problem, self.problem.loss
-        if loss.native is None:
+        if self.problem.loss.native is None:
             self._advance_in_python(state, draws)
-        elif problem.mu > 0:
-            state.moved += kernels.proximal(
-                problem.examples.shifted(state.centre),
-                loss.native,
-                self.rule.implicit,
-                self.rule.scale,
-                1 / (problem.lam * problem.n),
-                problem.mu / problem.lam,
-                draws.indices,
-                draws.batch_start,
-                state.alpha,
-                state.w,
-                threads=self.n_threads,
-            )
         else:
-            state.moved += kernels.dfsdca(
-                problem.examples.shifted(state.centre),
-                loss.native,
-                self.rule.implicit,
-                self.rule.scale,
-                1 / (problem.lam * problem.n),
-                draws.indices,
-                draws.batch_start,
-                state.alpha,
-                state.w,
-                threads=self.n_threads,
-            )
+            state.moved += take_steps(self.problem, self.problem.lam, self.rule, state, draws, self.n_threads)
         state.iteration += draws.count
 
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
@@ -75,7 +49,7 @@ class DfSDCA(Method):
             return self._evaluate_with_intercept(state)
         point = self.problem.point(state.w)
         seen = self.problem.evaluate(point, state.alpha, n_threads=self.n_threads)
-        if seen.combination is not None and not _apart(state.w, seen.combination):
+        if seen.combination is not None and not apart(state.w, seen.combination):
             return point, seen
         if not self._mend(state):
             return point, seen
@@ -115,7 +89,7 @@ class DfSDCA(Method):
     def _mend(self, state: State) -> bool:
         """Derive w anew where rounding, which adds up over long runs, has taken it off ``(1/λn) Σ A_i α_i``."""
         derived = self.problem.combination(state.alpha)
-        if not _apart(state.w, derived):
+        if not apart(state.w, derived):
             return False
         state.w[:] = derived
         return True
@@ -142,5 +116,25 @@ class DfSDCA(Method):
         return -scale * (derivative + alpha)
 
 
-def _apart(w: Floats, other: Floats) -> bool:
+def take_steps(problem: Problem, lam: float, rule: StepRule, state: State, draws: Draws, n_threads: int) -> float:
+    """The steps of `draws` in the kernel, with `lam` for λ; the sum of the squared moves of α."""
+    kernel, threshold = (kernels.proximal, (problem.mu / lam,)) if problem.mu > 0 else (kernels.dfsdca, ())
+    moved: float = kernel(
+        problem.examples.shifted(state.centre),
+        problem.loss.native,
+        rule.implicit,
+        rule.scale,
+        1 / (lam * problem.n),
+        *threshold,
+        draws.indices,
+        draws.batch_start,
+        state.alpha,
+        state.w,
+        threads=n_threads,
+    )
+    return moved
+
+
+def apart(w: Floats, other: Floats) -> bool:
+    """Whether two vectors that should be equal differ by more than rounding may do."""
     return float(np.linalg.norm(w - other)) > _DRIFT * float(np.linalg.norm(w))

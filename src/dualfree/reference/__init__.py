@@ -13,7 +13,7 @@ so that it can be checked by reading; the tests hold the fast code to it.
 """
 
 from dualfree.reference.algorithm import dfsdca, implicit_step, theta
-from dualfree.reference.dual import exact_step, sdca
+from dualfree.reference.dual import acc_prox_sdca, asdca, exact_step, sdca
 from dualfree.reference.losses import (
     ReferenceLoss,
     huber,
@@ -31,6 +31,8 @@ __all__ = [
     "ReferenceLoss",
     "ReferenceProblem",
     "ReferenceSampling",
+    "acc_prox_sdca",
+    "asdca",
     "dfsdca",
     "eso_constant",
     "eso_parameters",

@@ -71,3 +71,77 @@ def sdca(
             moved[i] += s * (-problem.derivative(i, z) - alpha[i])
         alpha = moved
     return problem.primal(alpha), alpha
+
+
+def asdca(
+    problem: ReferenceProblem, batches: Sequence[ArrayLike], theta: float, alpha: Floats
+) -> tuple[Floats, Floats]:
+    """ASDCA from α and ``w = (1/λn) Σ A_i α_i``.
+
+    Figure 1 of Shalev-Shwartz and Zhang, "Accelerated mini-batch stochastic dual coordinate ascent", 2013. Their α_i is
+    ours divided by λ, and ``u = (1 − θ) w + θ ᾱ``; for i of the set
+    ``α_i ← (1 − θ) α_i − θ φ_i'(A_iᵀu)``; then ᾱ anew, and ``w ← (1 − θ) w + θ ᾱ``.
+
+    Examples
+    --------
+    >>> from dualfree.reference import squared
+    >>> problem = ReferenceProblem(np.eye(2), np.ones(2), np.ones(2), squared(), lam=0.5)
+    >>> w, alpha = asdca(problem, [[0, 1], [0]], 0.5, np.zeros(2))
+    >>> w.tolist(), alpha.tolist()
+    ([0.40625, 0.375], [0.5625, 0.5])
+    """
+    alpha = np.array(alpha, dtype=np.float64)
+    w = problem.combination(alpha)
+    for batch in batches:
+        u = (1 - theta) * w + theta * problem.combination(alpha)
+        for i in np.asarray(batch, dtype=int):
+            alpha[i] = (1 - theta) * alpha[i] - theta * problem.derivative(i, float(problem.X[i] @ u))
+        w = (1 - theta) * w + theta * problem.combination(alpha)
+    return w, alpha
+
+
+def acc_prox_sdca(
+    problem: ReferenceProblem, epochs: Sequence[Sequence[ArrayLike]], v: Floats, kappa: float, alpha: Floats
+) -> tuple[list[Floats], list[float], Floats]:
+    """Acc-Prox-SDCA, Figure 2 of Shalev-Shwartz and Zhang (2014), from α and its point.
+
+    ``μ = λ/2`` (theirs), ``ρ = μ + κ``, ``η = √(μ/ρ)``, ``β = (1 − η)/(1 + η)``, ``ξ_1 = (1 + η⁻²)(P(w) − D(α))``.
+    Prox-SDCA minimises ``P_t(w) = P(w) + (κ/2)‖w‖² − κ wᵀy`` to a gap of ``η ξ_{t−1}/(2(1 + η⁻²))``, looked at after
+    each of `epochs`; then ``y = w + β (w − w_before)`` and ``ξ_t = (1 − η/2)^{t−1} ξ_1``.
+
+    Returns
+    -------
+    points, excesses, alpha
+        The point and ξ after each P_t (the first: those of the start; the last: those where the epochs ended), and α.
+    """
+    lam, n, alpha = problem.lam, problem.n, np.array(alpha, dtype=np.float64)
+    inner = lam + kappa
+    eta = float(np.sqrt((lam / 2) / (lam / 2 + kappa)))
+    w = problem.primal(alpha)
+    y, excess = w, (1 + eta**-2) * problem.gap(w, alpha)
+    points, excesses = [w], [excess]
+
+    def point() -> Floats:
+        combination = problem.X.T @ alpha / (inner * n) + kappa / inner * y
+        return np.asarray(np.sign(combination) * np.maximum(0.0, np.abs(combination) - problem.mu / inner))
+
+    def gap() -> float:
+        x = point()
+        extra = kappa / 2 * float(x @ x) - kappa * float(x @ y)
+        penalty = lam / 2 * float(x @ x) + problem.mu * float(np.abs(x).sum()) + extra
+        conjugate = float(problem.X.T @ alpha @ x) / n - penalty
+        dual = -sum(problem.conjugate(i, alpha[i]) for i in range(n)) / n - conjugate
+        return problem.value(x) + extra - dual
+
+    for batches in epochs:
+        for batch in batches:
+            x, moved = point(), alpha.copy()
+            for i in np.asarray(batch, dtype=int):
+                moved[i] = exact_step(problem, i, float(problem.X[i] @ x), alpha[i], v[i] / (inner * n))
+            alpha = moved
+        if gap() <= eta * excesses[-1] / (2 * (1 + eta**-2)):
+            x = point()
+            y = x + (1 - eta) / (1 + eta) * (x - points[-1])
+            points.append(x)
+            excesses.append((1 - eta / 2) * excesses[-1])
+    return [*points, point()], excesses, alpha
