@@ -17,7 +17,7 @@ NICE = df.samplings.Nice(3)
 
 
 @pytest.mark.parametrize("step", [None, 0.3], ids=["theory", "number"])
-@pytest.mark.parametrize("layout", LAYOUTS[::2])
+@pytest.mark.parametrize("layout", LAYOUTS[::4])
 @pytest.mark.parametrize("sampling", [NICE, df.samplings.Uniform()], ids=["nice", "uniform"])
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 def test_native_asdca_equals_literal(loss, sampling, layout, step):
@@ -48,7 +48,7 @@ def literal_epochs(method, draws):
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.01])
-@pytest.mark.parametrize("layout", LAYOUTS[::2])
+@pytest.mark.parametrize("layout", LAYOUTS[::4])
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 def test_native_acc_prox_sdca_equals_literal(loss, layout, mu):
     fast, slow = random_l1_twins(loss, mu=mu, lam=0.01, layout=layout)

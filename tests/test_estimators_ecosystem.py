@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from dualfree.linear_model import (
+    ElasticNet,
     HuberRegressor,
     LinearSVC,
     LogisticRegression,
@@ -25,7 +26,7 @@ from dualfree.linear_model import (
 )
 
 CLASSIFIERS = [LogisticRegression(), LinearSVC(), RidgeClassifier(), LogisticRegressionCV(Cs=[0.1, 1.0], cv=3)]
-REGRESSORS = [Ridge(), HuberRegressor(), RidgeCV(cv=3)]
+REGRESSORS = [Ridge(), ElasticNet(0.1), HuberRegressor(), RidgeCV(cv=3)]
 
 
 def data(estimator, classes=2):

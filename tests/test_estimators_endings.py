@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler, scale
 
 import dualfree.linear_model.base as base
 from dualfree.linear_model import (
+    ElasticNet,
     HuberRegressor,
     LinearSVC,
     LogisticRegression,
@@ -28,6 +29,7 @@ MODELS = [
     LogisticRegression(**SLOW),
     LinearSVC(**SLOW),
     Ridge(**SLOW),
+    ElasticNet(0.1, **SLOW),
     RidgeClassifier(**SLOW),
     HuberRegressor(**SLOW),
     LogisticRegressionCV(Cs=[0.1, 1.0], cv=2, **SLOW),

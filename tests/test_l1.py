@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from scipy.optimize import minimize
 
@@ -209,8 +212,28 @@ def test_methods_without_l1_name_those_that_have_it(name):
     assert "prox-sdca" in str(error.value)
 
 
+@given(
+    w=arrays(np.float64, 6, elements=st.floats(-1e3, 1e3)),
+    combination=arrays(np.float64, 6, elements=st.floats(-1e3, 1e3)),
+    lam=st.floats(1e-3, 1e3),
+    mu=st.floats(0, 1e3),
+)
+def test_the_slack_of_a_penalty_is_that_of_fenchel_and_young(w, combination, lam, mu):
+    penalty = L2L1(mu)
+    parts = [penalty.value(w, lam), penalty.conjugate(combination, lam), -lam * float(combination @ w)]
+    rounding = 1e-12 * (sum(map(abs, parts)) + lam * float(np.abs(combination) @ np.abs(w)))
+    slack, point = penalty.slack(w, combination, lam), penalty.point(combination, lam)
+    assert slack >= 0
+    assert slack == pytest.approx(sum(parts), abs=rounding)
+    assert penalty.slack(point, combination, lam) == 0
+    residual = penalty.residual(w, -lam * combination, lam)
+    assert float(residual @ residual) / (2 * lam) == pytest.approx(slack, rel=1e-6, abs=rounding)
+
+
 def test_wrong_penalties_are_refused():
     X = data()
+    with pytest.raises(ValueError, match="mu is 1 and lam 1e-310: μ/λ overflows"):
+        df.Problem(X, df.losses.Squared(targets(X)), 1e-310, regulariser=L2L1(1.0))
     with pytest.raises(TypeError, match=r"regulariser is 0.1; it must be one of dualfree.regularisers"):
         df.Problem(X, df.losses.Squared(targets(X)), 0.1, regulariser=0.1)
     for mu in (-1.0, np.nan, np.inf):

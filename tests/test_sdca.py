@@ -33,7 +33,7 @@ def advanced(method, start, draws):
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("step", ["exact", "fixed", 0.3])
-@pytest.mark.parametrize("layout", LAYOUTS[::2])
+@pytest.mark.parametrize("layout", LAYOUTS[::4])
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 @pytest.mark.parametrize("name", NAMES)
 def test_native_equals_literal(name, loss, layout, step, weighted):

@@ -7,6 +7,19 @@
 using namespace dualfree;
 
 template <class Step>
+static std::unique_ptr<BatchSteps> made(const AnyLoss& loss, const Step& step) {
+    return std::visit(
+        [&](const auto& l) -> std::unique_ptr<BatchSteps> {
+            return std::make_unique<BatchStepsOf<std::decay_t<decltype(l)>, Step>>(l, step);
+        },
+        loss);
+}
+
+std::unique_ptr<BatchSteps> dualfree::steps_of(const AnyLoss& loss, bool implicit, const double* scale, Size stride) {
+    return implicit ? made(loss, ImplicitStep{scale, stride}) : made(loss, FixedStep{scale, stride});
+}
+
+template <class Step>
 static double run(const Rows& rows, const AnyLoss& loss, const Step& step, double inverse, const Batches& batches,
                   double* alpha, double* w, int threads) {
     if (!batches.start)
@@ -15,11 +28,7 @@ static double run(const Rows& rows, const AnyLoss& loss, const Step& step, doubl
                 return dfsdca_serial(r, l, step, inverse, batches.indices, batches.count, alpha, w);
             },
             rows, loss);
-    const auto steps = std::visit(
-        [&](const auto& l) -> std::unique_ptr<BatchSteps> {
-            return std::make_unique<BatchStepsOf<std::decay_t<decltype(l)>, Step>>(l, step);
-        },
-        loss);
+    const auto steps = made(loss, step);
     return std::visit(
         [&](const auto& r) {
             return DfsdcaBatches<std::decay_t<decltype(r)>>{r, *steps, inverse, alpha, w}.run(batches, threads);

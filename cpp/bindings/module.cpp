@@ -3,14 +3,13 @@
 
 NB_MODULE(DUALFREE_MODULE, module) {
     module.attr("level") = DUALFREE_LEVEL;
-    bind_asdca(module);
     bind_checks(module);
     bind_dfsdca(module);
     bind_draws(module);
+    bind_dual(module);
     bind_eso(module);
     bind_libsvm(module);
     bind_losses(module);
     bind_passes(module);
     bind_primal(module);
-    bind_proximal(module);
 }

@@ -1,13 +1,12 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
-void bind_asdca(nanobind::module_& module);
 void bind_checks(nanobind::module_& module);
 void bind_dfsdca(nanobind::module_& module);
 void bind_draws(nanobind::module_& module);
+void bind_dual(nanobind::module_& module);
 void bind_eso(nanobind::module_& module);
 void bind_libsvm(nanobind::module_& module);
 void bind_losses(nanobind::module_& module);
 void bind_passes(nanobind::module_& module);
 void bind_primal(nanobind::module_& module);
-void bind_proximal(nanobind::module_& module);

@@ -88,6 +88,9 @@ struct BatchStepsOf final : BatchSteps {
     }
 };
 
+// Compiled once, in bindings/dfsdca.cpp: `scale` is that of FixedStep or ImplicitStep.
+std::unique_ptr<BatchSteps> steps_of(const AnyLoss& loss, bool implicit, const double* scale, Size stride);
+
 template <class R>
 struct DfsdcaBatches {
     const R& rows;

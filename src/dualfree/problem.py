@@ -34,6 +34,8 @@ class Evaluation:
 class Problem:
     """``P(w) = (1/n) Σ φ_i(A_iᵀ w) + (λ/2)‖w‖²``, or with an intercept b ``(1/n) Σ φ_i(x_iᵀ w + b) + (λ/2)‖w‖²``.
 
+    A `regulariser` may add ``μ‖w‖₁`` to either.
+
     Parameters
     ----------
     X : scipy.sparse CSR matrix or array, or ndarray, of shape (n, d)
@@ -72,6 +74,8 @@ class Problem:
             raise TypeError(
                 f"regulariser is {regulariser!r:.60}; it must be one of dualfree.regularisers, such as L2L1(mu=0.01)."
             )
+        if not np.isfinite(self.regulariser.mu / self.lam):
+            raise ValueError(f"mu is {self.regulariser.mu:g} and lam {self.lam:g}: μ/λ overflows; take a larger lam.")
         self.intercept = bool(intercept)
         self.examples = Rows(X, constant=self.intercept)
         if len(loss.y) != self.examples.n:

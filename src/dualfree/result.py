@@ -54,7 +54,8 @@ class Certificate:
     duality_gap : float
         ``P(w) − D(α)``; infinite where no conjugate is known or some φ_i is not convex.
     gradient_bound : float
-        ``‖∇P(w)‖²/(2λ)``, valid whenever the average loss is convex.
+        ``‖∇P(w)‖²/(2λ)``, valid whenever the average loss f is convex; with μ > 0
+        ``g(w) + g*(−∇f(w)) + ∇f(w)ᵀw``, g the penalty (see `regularisers.L2L1`).
     average_convex : bool
         Whether the average loss is known to be convex (because every φ_i is). If not, the gradient bound rests
         on that assumption, which was not checked.
@@ -154,7 +155,7 @@ class Result:
     Attributes
     ----------
     w, alpha : arrays of length d and n
-        The best point that was evaluated, with ``w = (1/λn) Σ A_i α_i``.
+        The best point that was evaluated, with ``w = (1/λn) Σ A_i α_i`` (with μ > 0 its soft threshold at μ/λ).
     status : Status
         Why the run ended; `message` says it with its numbers.
     certificate : Certificate

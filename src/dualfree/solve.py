@@ -39,7 +39,7 @@ def solve(
     progress: bool = False,
     seed: int = 0,
 ) -> Result:
-    """Minimise ``P(w) = (1/n) Σ φ_i(A_iᵀw) + (λ/2)‖w‖²`` until a certificate says that it is done.
+    """Minimise ``P(w) = (1/n) Σ φ_i(A_iᵀw) + (λ/2)‖w‖² (+ μ‖w‖₁)`` until a certificate says that it is done.
 
     Parameters
     ----------
@@ -48,16 +48,17 @@ def solve(
     method : str
         ``"dfsdca"``; ``"newton"``, for few features (up to 5,000); ``"lbfgs"``, for many features and many threads;
         ``"auto"``, whichever of these will be the fastest, by the problem's shape and by what is seen on the way (the
-        message says what was chosen and why); ``"dfsdca-rounds"``, for several threads; or one of the primal methods
-        that the paper names: ``sgd``, ``sag``, ``saga``, ``svrg``, ``s2gd``, ``ms2gd``, ``s2cd``. ``dualfree
-        methods`` says what each needs.
+        message says what was chosen and why); ``"dfsdca-rounds"``, for several threads; or one of the methods that the
+        paper names: ``sgd``, ``sag``, ``saga``, ``svrg``, ``s2gd``, ``ms2gd``, ``s2cd``, and on the dual ``sdca``,
+        ``prox-sdca``, ``iprox-sdca``, ``asdca``, ``acc-prox-sdca``. ``dualfree methods`` says what each needs.
     sampling : Sampling, BoundSampling or str, optional
         `Shuffled` by default (`Uniform` where some φ_i is not convex, and for the primal methods). A string is read
         by `dualfree.samplings.by_name`, such as ``"nice:8"``.
     step : str or float, optional
         ``"implicit"`` (the default for convex losses), ``"per-example"``, ``"theorem-2"``, ``"theorem-1"`` (the default
         otherwise), ``"tuned"``, or a number θ in (0, min p_i]. For the primal methods ``"theory"`` (the default),
-        ``"tuned"``, or a number, their step size.
+        ``"tuned"``, or a number, their step size. For the SDCA family ``"exact"`` (the default), ``"fixed"``,
+        ``"tuned"`` or a number in (0, 1]; ``asdca`` and ``acc-prox-sdca`` take ``"theory"`` or a number θ or κ.
     tol, absolute_tol : float
         Stop when ``certificate.gap ≤ max(tol · |P(w)|, absolute_tol)``: relative and absolute.
     max_epochs : float

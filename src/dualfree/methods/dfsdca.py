@@ -26,7 +26,7 @@ class DfSDCA(Method):
     takes_l1 = True
     about = About(
         title="dual-free SDCA, any sampling",
-        needs="smooth losses whose average is convex; any sampling",
+        needs="smooth losses whose average is convex; any sampling; μ ≥ 0",
         memory="n",
         cost="O(z) for each example of the set",
         rate="(1 − θ)ᵏ, θ = minᵢ pᵢnλ/(lᵢvᵢ + nλ) for convex losses",

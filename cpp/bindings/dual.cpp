@@ -1,18 +1,10 @@
+#include "kernels/asdca.hpp"
 #include "kernels/proximal.hpp"
 
 #include "bindings/arrays.hpp"
 #include "bindings/module.hpp"
 
 using namespace dualfree;
-
-template <class Step>
-static std::unique_ptr<BatchSteps> steps_of(const AnyLoss& loss, const Step& step) {
-    return std::visit(
-        [&](const auto& l) -> std::unique_ptr<BatchSteps> {
-            return std::make_unique<BatchStepsOf<std::decay_t<decltype(l)>, Step>>(l, step);
-        },
-        loss);
-}
 
 static double bound_proximal(nb::tuple rows_tuple, nb::tuple loss_tuple, bool implicit, In<double> scale,
                              double inverse, double threshold, In<Size> indices, std::optional<In<Size>> start,
@@ -27,8 +19,7 @@ static double bound_proximal(nb::tuple rows_tuple, nb::tuple loss_tuple, bool im
     if (stride) require_size("scale", scale.size(), n);
     const Batches batches{indices.data(), data_or_null(start),
                           start ? Size(start->size()) - 1 : Size(indices.size())};
-    const auto steps = implicit ? steps_of(loss, ImplicitStep{scale.data(), stride})
-                                : steps_of(loss, FixedStep{scale.data(), stride});
+    const auto steps = steps_of(loss, implicit, scale.data(), stride);
     const AnyStep step{*steps, alpha.data(), scale.data(), stride};
     const AnyDerivative derivative{loss};
     nb::gil_scoped_release release;
@@ -40,7 +31,30 @@ static double bound_proximal(nb::tuple rows_tuple, nb::tuple loss_tuple, bool im
         rows);
 }
 
-void bind_proximal(nb::module_& module) {
+static void bound_asdca(nb::tuple rows_tuple, nb::tuple loss_tuple, double theta, double inverse, In<Size> indices,
+                        std::optional<In<Size>> start, Out<double> alpha, Out<double> combination, Out<double> w) {
+    const Rows rows = rows_from(rows_tuple);
+    const AnyLoss loss = loss_from(loss_tuple);
+    const AnyDerivative derivative{loss};
+    require_examples(indices, examples_of(rows));
+    if (start) require_batches(*start, indices.size());
+    require_size("alpha", alpha.size(), examples_of(rows));
+    require_size("combination", combination.size(), features_of(rows));
+    require_size("w", w.size(), features_of(rows));
+    const Size batches = start ? Size(start->size()) - 1 : Size(indices.size());
+    nb::gil_scoped_release release;
+    std::visit(
+        [&](const auto& r) {
+            Asdca(r, derivative, theta, inverse, alpha.data(), combination.data(), w.data())
+                .run(indices.data(), data_or_null(start), batches);
+        },
+        rows);
+}
+
+void bind_dual(nb::module_& module) {
+    module.def("asdca", &bound_asdca, nb::arg("rows"), nb::arg("loss"), nb::arg("theta"), nb::arg("inverse"),
+               nb::arg("indices"), nb::arg("start").none(), nb::arg("alpha").noconvert(),
+               nb::arg("combination").noconvert(), nb::arg("w").noconvert());
     module.def("proximal", &bound_proximal, nb::arg("rows"), nb::arg("loss"), nb::arg("implicit"), nb::arg("scale"),
                nb::arg("inverse"), nb::arg("threshold"), nb::arg("indices"), nb::arg("start").none(),
                nb::arg("alpha").noconvert(), nb::arg("combination").noconvert(), nb::arg("threads") = 1);
