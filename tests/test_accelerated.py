@@ -5,13 +5,11 @@ import pytest
 
 import dualfree as df
 from dualfree.reference import acc_prox_sdca, asdca
-from helpers.l1 import feasible, random_l1_twins
+from helpers.l1 import NoConjugate, advanced, feasible, method_on, random_l1_twins, small
 from helpers.problems import LAYOUTS, LOSSES
 from helpers.samplings import as_batches
 from small_problems import LOSSES as SMALL
 from small_problems import data
-from test_l1 import small
-from test_sdca import NoConjugate, advanced, method_on
 
 NICE = df.samplings.Nice(3)
 

@@ -5,31 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import sparse
 from scipy.optimize import minimize
 
 import dualfree as df
 from dualfree._native import kernels
 from dualfree.methods import METHODS
 from dualfree.reference import dfsdca
-from helpers.l1 import feasible, random_l1_twins
+from helpers.l1 import NoConjugate, feasible, random_l1_twins, small
 from helpers.problems import LAYOUTS, LOSSES
 from helpers.samplings import as_batches
 from small_problems import LOSSES as SMALL
 from small_problems import SAMPLINGS, data, targets
 
 L2L1 = df.regularisers.L2L1
-
-
-def small(loss="logistic", mu=0.01, kind="csr", **options):
-    X = data()
-    return df.Problem(
-        sparse.csr_array(X) if kind == "csr" else X,
-        SMALL[loss](X),
-        lam=1 / len(X),
-        regulariser=None if mu is None else L2L1(mu),
-        **options,
-    )
 
 
 def split_optimum(problem):
@@ -156,19 +144,9 @@ def test_a_loss_in_python_and_negative_weights():
     X = data()
     y = targets(X)
 
-    class Mine(df.losses.Loss):
-        def value(self, z, y):
-            return (z - y) ** 2 / 2
-
-        def derivative(self, z, y):
-            return z - y
-
-        def smoothness(self, y):
-            return np.ones_like(y)
-
     penalty = L2L1(0.02)
     mine = df.solve(
-        df.Problem(X, Mine(y), 0.05, regulariser=penalty),
+        df.Problem(X, NoConjugate(y), 0.05, regulariser=penalty),
         sampling="nice:10",
         tol=1e-9,
         max_epochs=5000,

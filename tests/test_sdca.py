@@ -6,29 +6,17 @@ import pytest
 import dualfree as df
 from dualfree.methods import METHODS
 from dualfree.reference import sdca
-from helpers.l1 import feasible, l1_twins, random_l1_twins
+from helpers.l1 import NoConjugate, advanced, feasible, l1_twins, method_on, random_l1_twins, small
 from helpers.problems import LAYOUTS, LOSSES
 from helpers.samplings import as_batches
 from small_problems import LOSSES as SMALL
 from small_problems import SAMPLINGS
-from test_l1 import small
 
 NAMES = ("sdca", "prox-sdca", "iprox-sdca")
 
 
 def mu_of(name):
     return 0.0 if name == "sdca" else 0.02
-
-
-def method_on(name, problem, sampling=None, step=None):
-    bound = (sampling or METHODS[name].default_sampling(problem)).bind(problem)
-    return METHODS[name](problem, bound, METHODS[name].step_rule(bound, step))
-
-
-def advanced(method, start, draws):
-    state = method.start(start.copy())
-    method.advance(state, draws)
-    return state
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -159,17 +147,6 @@ def test_intercept():
         df.solve(problem, method=name, tol=1e-9, max_epochs=2000).certificate.value for name in ("prox-sdca", "dfsdca")
     ]
     assert found[0] == pytest.approx(found[1], rel=1e-8)
-
-
-class NoConjugate(df.losses.Loss):
-    def value(self, z, y):
-        return (z - y) ** 2 / 2
-
-    def derivative(self, z, y):
-        return z - y
-
-    def smoothness(self, y):
-        return np.ones_like(y)
 
 
 @pytest.mark.parametrize(
