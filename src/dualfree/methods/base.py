@@ -60,8 +60,14 @@ class Method(ABC):
     takes_all: ClassVar[bool] = False
     """Whether an iteration visits all examples and finds its own step: then there is no sampling and step to choose."""
 
+    whole_epochs: ClassVar[bool] = False
+    """Whether its answer depends on where calls of `advance` end: then each is an epoch, however long that takes."""
+
     n_threads: int = 1
     """Threads that the method may use; the answer does not depend on it."""
+
+    tol: float = 1e-6
+    """The relative gap that is asked for: what an investment in later steps may be weighed against."""
 
     stalled: bool = False
     """Whether rounding allows no further progress."""
