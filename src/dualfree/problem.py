@@ -205,22 +205,27 @@ class Problem:
     def hessian(self, margins: Floats, sample: Indices | None = None) -> Floats:
         """The upper triangle of ``∇²P = (1/n) Σ φ_i''(z_i) A_i A_iᵀ + λI``, for few features and built-in losses.
 
-        That is all that a Cholesky factor reads; the other is not filled in. The intercept has no λ. `margins` are the z_i of the point in question; at a kink the curvature is that of one side. With a `sample` of
-        examples, an estimate from these alone.
+        That is all that a Cholesky factor reads; the other triangle is not filled in. The intercept has no λ. `margins`
+        are the z_i of the point in question; at a kink the curvature is that of one side. With a `sample` of examples,
+        an estimate from these alone.
         """
         indices = np.arange(self.n) if sample is None else sample
-        kind, y, weight, *parameters = self.loss.native
-        native = (kind, y[indices], None if weight is None else weight[indices], *parameters)
-        weights = np.empty(len(indices))
-        kernels.loss_curvature(native, margins[indices], weights)
-        weights /= len(indices)
-        hessian = self.examples.upper_gram(weights, indices)
+        hessian = self.examples.upper_gram(self._curvatures(margins, indices) / len(indices), indices)
         if self.intercept:
             hessian[-1] /= self.examples.constant_value
             hessian[:, -1] /= self.examples.constant_value
         diagonal = np.einsum("jj->j", hessian)
         self._penalised(diagonal)[:] += self.lam
         return hessian
+
+    def _curvatures(self, margins: Floats, indices: Indices) -> Floats:
+        """``φ_i''(z_i)`` for the listed examples."""
+        assert isinstance(self.loss, BuiltIn)
+        kind, y, weight, *parameters = self.loss.native
+        out = np.empty(len(indices))
+        listed = (kind, y[indices], None if weight is None else weight[indices], *parameters)
+        kernels.loss_curvature(listed, margins[indices], out)
+        return out
 
     def _inner(self, w: Floats) -> Floats:
         """The same point as the examples see it: the intercept is a weight of their constant feature."""

@@ -42,7 +42,7 @@ class FullPass(Method):
         """A model of the curvature of P where the examples have these margins."""
 
     def _outgrown(self, fall: float, decrement: float, steps: int) -> bool:
-        """Whether a better model would pay, after as many steps with it, the last of which left `fall` of the decrement."""
+        """Whether a better model would pay, after `steps` with it, the last of which left `fall` of the decrement."""
         return False
 
     def start(self, alpha: Floats, intercept: float = 0.0) -> State:
