@@ -38,9 +38,9 @@ DUALFREE_INLINE double twice_artanh(double s) {
 DUALFREE_INLINE double log_one_plus(double x) {
     const bool far = x > 0.5;  // then log(1.5) + log(1 + (x - 0.5) / 1.5)
     const double u = far ? (x - 0.5) * (1 / 1.5) : x;
-    const double s = u > 0.25 ? (u - 0.25) / (2.25 + u) : u / (2 + u);  // and the same once more, at 1.25
+    const double shift = u > 0.25 ? 0.25 : 0.0;  // and the same once more, at 1.25
     const double base = (far ? 0.40546510810816438198 : 0.0) + (u > 0.25 ? 0.22314355131420975577 : 0.0);
-    return base + twice_artanh(s);
+    return base + twice_artanh((u - shift) / (2 + shift + u));
 }
 
 // log(x) for normal x > 0

@@ -144,24 +144,41 @@ struct Compiled {
     }
 };
 
+// The weights of the examples: given or not, certainly given, certainly not. A loop that has to ask for each example becomes
+// SIMD that is three times as slow; so loops ask once, by `with_weights_known`.
+struct MaybeWeights {
+    const double* given;  // nullptr: all one
+    bool any() const { return given != nullptr; }
+    double operator[](Size i) const { return given ? given[i] : 1.0; }
+};
+struct Weights {
+    const double* given;
+    bool any() const { return true; }
+    double operator[](Size i) const { return given[i]; }
+};
+struct NoWeights {
+    static constexpr const double* given = nullptr;
+    bool any() const { return false; }
+    double operator[](Size) const { return 1.0; }
+};
+
 // phi_i = weight_i * f(., y_i): the loss of one problem. Weights are handled here, once, by
 // phi*(u) = weight f*(u / weight) and by solving the implicit step in alpha / weight.
-template <class Scalar>
+template <class Scalar, class W = MaybeWeights>
 struct Losses {
     Scalar f;
     const double* y;
-    const double* weight;  // nullptr: all one
+    W weight;
 
-    double weight_of(Size i) const { return weight ? weight[i] : 1.0; }
     DUALFREE_INLINE void prefetch(Size i) const {
         __builtin_prefetch(y + i);
-        if (weight) __builtin_prefetch(weight + i);
+        if (weight.any()) __builtin_prefetch(weight.given + i);
     }
-    double value(Size i, double z) const { return weight_of(i) * f.value(z, y[i]); }
-    double derivative(Size i, double z) const { return weight_of(i) * f.derivative(z, y[i]); }
-    double curvature(Size i, double z) const { return weight_of(i) * f.curvature(z, y[i]); }
+    double value(Size i, double z) const { return weight[i] * f.value(z, y[i]); }
+    double derivative(Size i, double z) const { return weight[i] * f.derivative(z, y[i]); }
+    double curvature(Size i, double z) const { return weight[i] * f.curvature(z, y[i]); }
     Slope value_and_derivative(Size i, double z) const {
-        const double k = weight_of(i);
+        const double k = weight[i];
         if constexpr (requires { f.value_and_derivative(z, 0.0); }) {  // one exponential instead of two
             const Slope slope = f.value_and_derivative(z, y[i]);
             return {k * slope.value, k * slope.derivative};
@@ -170,20 +187,26 @@ struct Losses {
         }
     }
     double project(Size i, double alpha) const {
-        const double k = weight_of(i);
+        const double k = weight[i];
         return k == 0 ? 0 : k * f.project(alpha / k, y[i]);
     }
     double conjugate(Size i, double alpha) const {  // phi_i*(-alpha)
-        const double k = weight_of(i);
+        const double k = weight[i];
         if (k == 0) return alpha == 0 ? 0 : infinity;
         return k * f.conjugate(alpha / k, y[i]);
     }
     double implicit(Size i, double z, double alpha, double c) const {
-        if (!weight) return f.implicit(z, alpha, c, y[i]);
+        if (!weight.any()) return f.implicit(z, alpha, c, y[i]);
         const double k = weight[i];
         return k == 0 ? 0 : k * f.implicit(z, alpha / k, c * k, y[i]);
     }
 };
+
+template <class Scalar, class Use>
+auto with_weights_known(const Losses<Scalar>& loss, Use&& use) {
+    if (loss.weight.any()) return use(Losses<Scalar, Weights>{loss.f, loss.y, {loss.weight.given}});
+    return use(Losses<Scalar, NoWeights>{loss.f, loss.y, {}});
+}
 
 using AnyLoss = std::variant<Losses<Logistic>, Losses<Squared>, Losses<SquaredHinge>, Losses<SmoothedHinge>,
                              Losses<Huber>, Losses<Compiled>>;

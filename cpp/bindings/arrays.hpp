@@ -125,14 +125,14 @@ inline AnyLoss loss_from(const nb::tuple& t) {
     const std::string_view kind = nb::cast<nb::str>(t[0]).c_str();
     const double* y = nb::cast<In<double>>(t[1], false).data();
     const double* weight = t[2].is_none() ? nullptr : nb::cast<In<double>>(t[2], false).data();
-    if (kind == "logistic") return Losses<Logistic>{{}, y, weight};
-    if (kind == "squared") return Losses<Squared>{{}, y, weight};
-    if (kind == "squared-hinge") return Losses<SquaredHinge>{{}, y, weight};
-    if (kind == "smoothed-hinge") return Losses<SmoothedHinge>{{nb::cast<double>(t[3])}, y, weight};
-    if (kind == "huber") return Losses<Huber>{{nb::cast<double>(t[3])}, y, weight};
+    if (kind == "logistic") return Losses<Logistic>{{}, y, {weight}};
+    if (kind == "squared") return Losses<Squared>{{}, y, {weight}};
+    if (kind == "squared-hinge") return Losses<SquaredHinge>{{}, y, {weight}};
+    if (kind == "smoothed-hinge") return Losses<SmoothedHinge>{{nb::cast<double>(t[3])}, y, {weight}};
+    if (kind == "huber") return Losses<Huber>{{nb::cast<double>(t[3])}, y, {weight}};
     if (kind == "compiled") {
         const auto pair = nb::cast<nb::tuple>(t[3]);
-        return Losses<Compiled>{{function_from(pair[0]), function_from(pair[1])}, y, weight};
+        return Losses<Compiled>{{function_from(pair[0]), function_from(pair[1])}, y, {weight}};
     }
     throw nb::value_error("loss: unknown kind");
 }

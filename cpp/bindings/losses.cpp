@@ -15,8 +15,10 @@ static void elementwise(const nb::tuple& loss_tuple, const In<double>& z, Out<do
         [&](const auto& l) {
             const double* in = z.data();
             double* to = out.data();
+            with_weights_known(l, [&](const auto& known) {
 #pragma omp simd
-            for (Size i = 0; i < Size(z.size()); ++i) to[i] = function(l, i, in[i]);
+                for (Size i = 0; i < Size(z.size()); ++i) to[i] = function(known, i, in[i]);
+            });
         },
         loss);
 }
@@ -51,13 +53,15 @@ void bind_losses(nb::module_& module) {
             std::visit(
                 [&](const auto& l) {
                     const double* at = z.data();
+                    with_weights_known(l, [&](const auto& known) {
 #pragma omp simd reduction(+ : slope, size, curvature)
-                    for (Size i = 0; i < Size(z.size()); ++i) {
-                        const double each = l.derivative(i, at[i] + b);
-                        slope += each;
-                        size += std::fabs(each);
-                        curvature += l.curvature(i, at[i] + b);
-                    }
+                        for (Size i = 0; i < Size(z.size()); ++i) {
+                            const double each = known.derivative(i, at[i] + b);
+                            slope += each;
+                            size += std::fabs(each);
+                            curvature += known.curvature(i, at[i] + b);
+                        }
+                    });
                 },
                 loss);
         }

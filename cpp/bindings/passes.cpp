@@ -9,19 +9,21 @@ using namespace dualfree;
 
 static double bound_loss_and_gradient(nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> w, Out<double> gradient,
                                       std::optional<In<Size>> indices, std::optional<Out<double>> margins,
-                                      int threads) {
+                                      std::optional<Out<double>> derivatives, int threads) {
     const Rows rows = rows_from(rows_tuple);
     const auto loss = in_tiles_of(loss_from(loss_tuple));
     require_size("w", w.size(), features_of(rows));
     require_size("gradient", gradient.size(), features_of(rows));
     if (indices) require_examples(*indices, examples_of(rows));
     if (margins) require_size("margins", margins->size(), examples_of(rows));
+    if (derivatives) require_size("derivatives", derivatives->size(), examples_of(rows));
     nb::gil_scoped_release release;
     return std::visit(
         [&](const auto& r) {
             if (indices)
                 return loss_and_gradient_of(r, *loss, indices->data(), Size(indices->size()), w.data(), gradient.data());
-            return loss_and_gradient(r, *loss, w.data(), gradient.data(), margins ? margins->data() : nullptr, threads);
+            return loss_and_gradient(r, *loss, w.data(), gradient.data(), margins ? margins->data() : nullptr,
+                                     derivatives ? derivatives->data() : nullptr, threads);
         },
         rows);
 }
@@ -90,7 +92,7 @@ static void bound_combine_pair(nb::tuple rows_tuple, In<double> first, In<double
         rows);
 }
 
-static void bound_half_gram(nb::tuple rows_tuple, In<Size> indices, In<double> weights, Out<double> out) {
+static void bound_upper_gram(nb::tuple rows_tuple, In<Size> indices, In<double> weights, Out<double> out) {
     const Rows rows = rows_from(rows_tuple);
     require_examples(indices, examples_of(rows));
     require_size("weights", weights.size(), Size(indices.size()));
@@ -99,7 +101,7 @@ static void bound_half_gram(nb::tuple rows_tuple, In<Size> indices, In<double> w
     std::visit(
         [&](const auto& r) {
             if constexpr (requires { r.columns; })
-                half_gram(r, indices.data(), Size(indices.size()), weights.data(), out.data());
+                upper_gram(r, indices.data(), Size(indices.size()), weights.data(), out.data());
         },
         rows);
 }
@@ -107,7 +109,7 @@ static void bound_half_gram(nb::tuple rows_tuple, In<Size> indices, In<double> w
 void bind_passes(nb::module_& module) {
     module.def("loss_and_gradient", &bound_loss_and_gradient, nb::arg("rows"), nb::arg("loss"), nb::arg("w"),
                nb::arg("gradient").noconvert(), nb::arg("indices") = nb::none(), nb::arg("margins") = nb::none(),
-               nb::arg("threads") = 1);
+               nb::arg("derivatives") = nb::none(), nb::arg("threads") = 1);
     module.def("certify", &bound_certify, nb::arg("rows"), nb::arg("loss"), nb::arg("w"), nb::arg("alpha"),
                nb::arg("sums").noconvert(), nb::arg("threads") = 1);
     module.def("margins", &bound_margins, nb::arg("rows"), nb::arg("w"), nb::arg("out").noconvert(),
@@ -116,6 +118,6 @@ void bind_passes(nb::module_& module) {
                nb::arg("indices") = nb::none(), nb::arg("threads") = 1);
     module.def("combine_pair", &bound_combine_pair, nb::arg("rows"), nb::arg("first"), nb::arg("second"),
                nb::arg("sums").noconvert(), nb::arg("threads") = 1);
-    module.def("half_gram", &bound_half_gram, nb::arg("rows"), nb::arg("indices"), nb::arg("weights"),
+    module.def("upper_gram", &bound_upper_gram, nb::arg("rows"), nb::arg("indices"), nb::arg("weights"),
                nb::arg("out").noconvert());
 }

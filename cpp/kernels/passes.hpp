@@ -21,10 +21,11 @@ inline double add_up(const std::vector<Sum>& parts) {
     return total.value();
 }
 
-// Sum of phi_i(z_i), and of phi_i'(z_i) A_i into `gradient`; margins[i] = z_i where they are wanted.
+// Sum of phi_i(z_i), and of phi_i'(z_i) A_i into `gradient`; margins[i] = z_i and derivatives[i] = phi_i'(z_i) where they are
+// wanted.
 template <class R>
 double loss_and_gradient(const R& rows, const TileLoss& loss, const double* w, double* gradient, double* margins,
-                         int threads) {
+                         double* derivatives, int threads) {
     return add_up(over_blocks(rows, threads, rows.d, gradient, [&](Size first, Size last, double* sums) {
         Sum total;
         double z[tile], derivative[tile];
@@ -33,6 +34,7 @@ double loss_and_gradient(const R& rows, const TileLoss& loss, const double* w, d
             total.add(loss.value_and_derivatives(at, nullptr, count, z, derivative));
             for (Size k = 0; k < count; ++k) rows.add_to(at + k, derivative[k], sums);
             if (margins) std::copy(z, z + count, margins + at);
+            if (derivatives) std::copy(derivative, derivative + count, derivatives + at);
         });
         return total;
     }));

@@ -40,28 +40,39 @@ struct TileOf final : TileLoss {
 
     double value_and_derivatives(Size at, const Size* listed, Size count, const double* z,
                                  double* derivatives) const override {
+        return with_weights_known(loss, [&](const auto& l) {
+            return listed ? sum_of_values([&](Size k) { return l.value_and_derivative(listed[k], z[k]); }, count, derivatives)
+                          : sum_of_values([&](Size k) { return l.value_and_derivative(at + k, z[k]); }, count, derivatives);
+        });
+    }
+
+    Certified certify(Size at, Size count, const double* z, const double* alpha, Pair* both) const override {
+        return with_weights_known(loss, [&](const auto& l) {
+            double total = 0, fenchel = 0;
+#pragma omp simd reduction(+ : total, fenchel)
+            for (Size k = 0; k < count; ++k) {
+                const double a = l.project(at + k, alpha[at + k]);
+                const Slope slope = l.value_and_derivative(at + k, z[k]);
+                const double slack = slope.value + l.conjugate(at + k, a) + a * z[k];
+                total += slope.value;
+                fenchel += slack >= 0 ? slack : slack < 0 ? 0.0 : infinity;  // below zero by rounding, NaN by overflow
+                both[k] = {slope.derivative, a};
+            }
+            return Certified{total, fenchel};
+        });
+    }
+
+  private:
+    template <class SlopeOf>
+    static double sum_of_values(SlopeOf&& slope_of, Size count, double* derivatives) {
         double total = 0;
 #pragma omp simd reduction(+ : total)
         for (Size k = 0; k < count; ++k) {
-            const Slope slope = loss.value_and_derivative(listed ? listed[k] : at + k, z[k]);
+            const Slope slope = slope_of(k);
             derivatives[k] = slope.derivative;
             total += slope.value;
         }
         return total;
-    }
-
-    Certified certify(Size at, Size count, const double* z, const double* alpha, Pair* both) const override {
-        double total = 0, fenchel = 0;
-#pragma omp simd reduction(+ : total, fenchel)
-        for (Size k = 0; k < count; ++k) {
-            const double a = loss.project(at + k, alpha[at + k]);
-            const Slope slope = loss.value_and_derivative(at + k, z[k]);
-            const double slack = slope.value + loss.conjugate(at + k, a) + a * z[k];
-            total += slope.value;
-            fenchel += slack >= 0 ? slack : slack < 0 ? 0.0 : infinity;  // below zero by rounding, NaN by overflow
-            both[k] = {slope.derivative, a};
-        }
-        return {total, fenchel};
     }
 };
 
@@ -74,14 +85,16 @@ inline std::unique_ptr<TileLoss> in_tiles_of(const AnyLoss& loss) {
 // Sum of phi_i*(-alpha_i): infinite where an alpha_i lies outside the domain.
 template <class Loss>
 double conjugate_sum(const Loss& loss, const double* alpha, Size n) {
-    Sum total;
-    in_tiles(0, n, [&](Size at, Size count) {
-        double part = 0;
+    return with_weights_known(loss, [&](const auto& l) {
+        Sum total;
+        in_tiles(0, n, [&](Size at, Size count) {
+            double part = 0;
 #pragma omp simd reduction(+ : part)
-        for (Size k = 0; k < count; ++k) part += loss.conjugate(at + k, alpha[at + k]);
-        total.add(part);
+            for (Size k = 0; k < count; ++k) part += l.conjugate(at + k, alpha[at + k]);
+            total.add(part);
+        });
+        return total.value();
     });
-    return total.value();
 }
 
 }  // namespace dualfree

@@ -49,7 +49,7 @@ def initial_potential(
     joins the two. `evaluation` is that of (w, α), if it is at hand.
     """
     evaluation = problem.evaluate(w, alpha) if evaluation is None else evaluation
-    if theorem == 2 and problem.in_domain(alpha):
+    if theorem == 2 and (problem.in_domain(alpha) if alpha.any() else math.isfinite(evaluation.duality_gap)):
         return evaluation.duality_gap
     slope = float(evaluation.gradient @ evaluation.gradient) / problem.lam
     residual = (problem.derivatives(w) + alpha) ** 2

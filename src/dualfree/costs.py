@@ -15,12 +15,13 @@ from dualfree.methods.newton import MOST_FEATURES, hessian_passes, sample_size
 from dualfree.problem import Problem
 
 _STEP = 20.0  # what a dfSDCA step costs beside its nonzeros: the loss, the random row
-_PASS_NONZERO, _PASS_ROW = 0.85, 10.0  # a pass: sequential rows, losses by SIMD
+_PASS_NONZERO, _PASS_ROW = 0.85, 5.0  # a pass: sequential rows, losses by SIMD
 _LOOKS = 1.5  # evaluations of a run of dfSDCA, in passes
 _EPOCHS = 0.25  # of dfSDCA, for each factor e of the tolerance and each unit of the condition number
-_FEWEST = 4.0
-_NEWTON_PASSES, _NEWTON_HESSIANS = 7.0, 2.0
-_LBFGS_PASSES, _LBFGS_POWER = 1.05, 0.43  # for each factor e of the tolerance, and with the condition number
+_FEWEST = (1.0, 0.33)  # epochs in any case: once, and for each factor e of the tolerance
+_NEWTON_FEWEST, _NEWTON_PASSES = 2.0, 0.3  # once, and for each factor e of the tolerance
+_ROOT = 0.45  # power of the condition number that the full-pass methods feel
+_LBFGS_PASSES = 1.0  # for each factor e of the tolerance
 _LBFGS_FEWEST = 12.0
 _LBFGS_FEATURE = 10.0  # what an iteration costs for each feature, beside the pass
 TITLES = {"dfsdca": "dfSDCA", "newton": "Newton's method", "lbfgs": "L-BFGS"}
@@ -72,11 +73,13 @@ def estimate(problem: Problem, tol: float) -> Costs:
     epoch = nonzeros + _STEP * n
     one_pass = _PASS_NONZERO * nonzeros + _PASS_ROW * n
     looks = _LOOKS * one_pass / epoch
-    epochs = {"dfsdca": max(_FEWEST, _EPOCHS * digits * (1 + hardness)) + looks}
+    fewest = _FEWEST[0] + _FEWEST[1] * digits
+    epochs = {"dfsdca": max(fewest, _EPOCHS * digits * (1 + hardness)) + looks}
     if problem.d <= MOST_FEATURES:
-        hessians = _NEWTON_HESSIANS * hessian_passes(problem, sample_size(problem)) * nonzeros
-        epochs["newton"] = (_NEWTON_PASSES * one_pass + hessians) / epoch
+        passes = _NEWTON_FEWEST + _NEWTON_PASSES * digits * (1 + hardness) ** _ROOT
+        hessian = hessian_passes(problem, sample_size(problem)) * nonzeros
+        epochs["newton"] = (passes * one_pass + hessian) / epoch
     else:  # with few features L-BFGS may take hundreds of passes where Newton's method takes a handful
-        passes = max(_LBFGS_FEWEST, _LBFGS_PASSES * digits * (1 + hardness) ** _LBFGS_POWER)
+        passes = max(_LBFGS_FEWEST, _LBFGS_PASSES * digits * (1 + hardness) ** _ROOT)
         epochs["lbfgs"] = passes * (one_pass + _LBFGS_FEATURE * problem.d) / epoch
     return Costs(epochs)

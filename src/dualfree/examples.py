@@ -16,6 +16,7 @@ from dualfree.arrays import Floats, Indices
 
 _GRAM_ROWS = 2048
 _TYPICAL_ROWS = 4096
+_RUN = 256  # of them side by side
 
 _FAULTS = {
     "start": "X.indptr must start at 0, never decrease and stay within X.data, but it is broken at row {row}",
@@ -97,14 +98,25 @@ class Rows:
         """Mean of ``‖A_i‖²``, of some thousand examples where there are more: for estimates, not worth a pass."""
         if self.n <= 2 * _TYPICAL_ROWS:
             return float(self.square_norms.mean())
-        rows = self.X[:: self.n // _TYPICAL_ROWS]
-        squares = float(rows.multiply(rows).sum() if sparse.issparse(rows) else np.einsum("ij,ij->", rows, rows))
-        return squares / int(rows.shape[0]) + self.constant_value**2
+        starts = np.linspace(0, self.n - _RUN, _TYPICAL_ROWS // _RUN).astype(np.int64)
+        squares = sum(self._square_sum(int(first), int(first) + _RUN) for first in starts)
+        return squares / (len(starts) * _RUN) + self.constant_value**2
+
+    def _square_sum(self, first: int, last: int) -> float:
+        """Sum of the squares of X's rows first .. last − 1."""
+        if sparse.issparse(self.X):
+            values = self.X.data[self.X.indptr[first] : self.X.indptr[last]]
+            return float(np.einsum("k,k->", values, values, dtype=np.float64))
+        return float(np.einsum("ij,ij->", self.X[first:last], self.X[first:last], dtype=np.float64))
 
     @cached_property
     def mean_square_nonzeros(self) -> float:
-        """Mean of the squared number of stored entries: the products that a Hessian takes for each example."""
-        return float(np.mean(np.square(self.nonzeros, dtype=np.float64)))
+        """Mean of the squared number of stored entries, of some thousand examples where there are more.
+
+        So many products a Hessian takes for each example.
+        """
+        every = max(1, self.n // _TYPICAL_ROWS)
+        return float(np.mean(np.square(self.nonzeros[::every], dtype=np.float64)))
 
     @cached_property
     def nonzeros(self) -> Indices:
@@ -150,13 +162,12 @@ class Rows:
         kernels.square_norms(self.native, beta, out)
         return out
 
-    def weighted_gram(self, weights: Floats, indices: Indices) -> Floats:
-        """``Σ c_k A_i A_iᵀ`` over the listed examples, weights not negative: a d × d array, for few features."""
+    def upper_gram(self, weights: Floats, indices: Indices) -> Floats:
+        """The upper triangle of ``Σ c_k A_i A_iᵀ`` over the listed examples, weights not negative: a d × d array."""
         if sparse.issparse(self.X):
             out = np.zeros(self.d * self.d)
-            kernels.half_gram(self.native, indices, weights, out)
-            half = out.reshape(self.d, self.d)
-            return half + half.T - np.diag(np.diag(half))
+            kernels.upper_gram(self.native, indices, weights, out)
+            return out.reshape(self.d, self.d)
         gram = np.zeros((self.d, self.d))
         for first in range(0, len(indices), _GRAM_ROWS):  # a part at a time, so that no copy of X is made
             part = slice(first, first + _GRAM_ROWS)

@@ -42,7 +42,7 @@ class Run:
         if not method.takes_all:
             self.start_potential = initial_potential(self.problem, self.best[0], state.alpha, theorem, first)
         # An empty row is a visit too: it has a place in the index buffer.
-        work = float(self.sampling.p @ self.problem.examples.nonzeros) + self.sampling.mean_size
+        work = self.sampling.mean_size * (self.problem.examples.stored / self.problem.n + 1)
         self.largest_piece = int(np.clip(_PIECE_NONZEROS / work, 1, _PIECE_ITERATIONS))
         self.piece = min(_PIECE_FIRST, self.largest_piece)
 
@@ -97,7 +97,8 @@ class Run:
             # The method has things to do at the end of each epoch, so no piece goes beyond one.
             whole = self.state.iteration // per_epoch + 1
             end = max(self.state.iteration + 1, round(whole * per_epoch))
-            count = min(self.piece, min(target, end) - self.state.iteration)
+            left = min(target, end) - self.state.iteration
+            count = left if self.method.whole_epochs else min(self.piece, left)
             self.method.advance(self.state, self.sampling.draw(self.state.iteration, count, self.seed))
             if self.state.iteration == end:
                 self.method.end_epoch(self.state)
@@ -119,8 +120,11 @@ class Run:
             gradient_norm = float(np.linalg.norm(seen.gradient))
         epoch = self.state.iteration / self.sampling.iterations_per_epoch
         self.history.rows.append(Row(epoch, self.state.iteration, self.seconds, proof.value, proof.gap, gradient_norm))
-        if len(self.history) == 1 or proof.gap < self.best[2].gap:
+        if len(self.history) == 1:
             self.best = (w.copy(), self.state.alpha.copy(), proof)
+        elif proof.gap < self.best[2].gap:
+            self.best[0][:], self.best[1][:] = w, self.state.alpha
+            self.best = (*self.best[:2], proof)
         if self.lookout is not None:
             self.lookout.learn(self.history[-1], self.state.moved)
         return seen

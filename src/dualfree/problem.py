@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +29,15 @@ class Evaluation:
     gradient: Floats
     duality_gap: float
     combination: Floats | None
+
+
+class Look(NamedTuple):
+    """What one pass tells of a point: ``w``, its evaluation, ``A_iᵀw`` and ``φ_i'(A_iᵀw)``."""
+
+    w: Floats
+    evaluation: Evaluation
+    margins: Floats
+    derivatives: Floats
 
 
 class Problem:
@@ -184,30 +193,36 @@ class Problem:
             self.examples.combine(self.loss.weighted(self.loss.derivative(z, self.loss.y)), out=gradient)
         return self._evaluation(w, total, gradient, np.inf, None)
 
-    def look(self, w: Floats, *, n_threads: int = 1) -> tuple[Floats, Evaluation, Floats]:
-        """Look at w with the intercept that is best for it: the point, its evaluation, and its margins.
+    def look(self, w: Floats, *, n_threads: int = 1, reuse: Look | None = None) -> Look:
+        """Look at w with the intercept that is best for it, into the memory of a look that is no longer needed.
 
         The gap is that of ``α_i = −φ_i'(A_iᵀw)``, which needs no pass of its own: every Fenchel term is zero, and what
         is left is ``‖∇P(w)‖²/(2λ)``.
         """
-        z, gradient = np.empty(self.n), np.zeros(self.d)
+        z, derivatives = (np.empty(self.n), np.empty(self.n)) if reuse is None else reuse[2:]
+        gradient = np.zeros(self.d)
         if self.intercept:
             w = w.copy()
             start, w[-1] = float(w[-1]), 0.0
-            z = self.examples.margins(w, n_threads=n_threads)
+            z[:] = self.examples.margins(w, n_threads=n_threads)
             w[-1] = best_intercept(self.loss, z, start)
             z += w[-1]
-            derivatives = np.empty(self.n)
             total = kernels.loss_slopes(self.loss.native, z, derivatives)
             self.examples.combine(derivatives, out=gradient, n_threads=n_threads)
         else:
             total = kernels.loss_and_gradient(
-                self.examples.native, self.loss.native, w, gradient, margins=z, threads=n_threads
+                self.examples.native,
+                self.loss.native,
+                w,
+                gradient,
+                margins=z,
+                derivatives=derivatives,
+                threads=n_threads,
             )
         seen = self._evaluation(w, total, gradient, np.inf, None)
         slope = self._penalised(seen.gradient)
         gap, moved = float(slope @ slope) / (2 * self.lam), seen.gradient / self.lam
-        return w, replace(seen, duality_gap=gap, combination=w - moved), z
+        return Look(w, replace(seen, duality_gap=gap, combination=w - moved), z, derivatives)
 
     def margins(self, w: ArrayLike, *, n_threads: int = 1) -> Floats:
         """``A_iᵀw`` for each example, with the intercept."""
@@ -217,26 +232,30 @@ class Problem:
         """``φ_i'(A_iᵀw)`` for each example."""
         return self.loss.weighted(self.loss.derivative(self.margins(w), self.loss.y))
 
-    def curvatures(self, margins: Floats) -> Floats:
-        """``φ_i''(z_i)`` for each example, for a built-in loss; at a kink that of one side."""
-        out = np.empty(self.n)
-        kernels.loss_curvature(self.loss.native, margins, out)
-        return out
+    def hessian(self, margins: Floats, sample: Indices | None = None) -> Floats:
+        """The upper triangle of ``∇²P = (1/n) Σ φ_i''(z_i) A_i A_iᵀ + λI``, for few features and built-in losses.
 
-    def hessian(self, curvatures: Floats, sample: Indices | None = None) -> Floats:
-        """``∇²P = (1/n) Σ φ_i'' A_i A_iᵀ + λI`` for few features; the intercept has no λ.
-
-        `curvatures` are φ_i'' at the point in question. With a `sample` of examples, an estimate from these alone.
+        That is all that a Cholesky factor reads; the other triangle is not filled in. The intercept has no λ. `margins`
+        are the z_i of the point in question; at a kink the curvature is that of one side. With a `sample` of examples,
+        an estimate from these alone.
         """
         indices = np.arange(self.n) if sample is None else sample
-        weights = curvatures[indices] / len(indices)
-        hessian = self.examples.weighted_gram(weights, indices)
+        hessian = self.examples.upper_gram(self._curvatures(margins, indices) / len(indices), indices)
         if self.intercept:
             hessian[-1] /= self.examples.constant_value
             hessian[:, -1] /= self.examples.constant_value
         diagonal = np.einsum("jj->j", hessian)
         self._penalised(diagonal)[:] += self.lam
         return hessian
+
+    def _curvatures(self, margins: Floats, indices: Indices) -> Floats:
+        """``φ_i''(z_i)`` for the listed examples."""
+        assert isinstance(self.loss, BuiltIn)
+        kind, y, weight, *parameters = self.loss.native
+        out = np.empty(len(indices))
+        listed = (kind, y[indices], None if weight is None else weight[indices], *parameters)
+        kernels.loss_curvature(listed, margins[indices], out)
+        return out
 
     def _inner(self, w: Floats) -> Floats:
         """The same point as the examples see it: the intercept is a weight of their constant feature."""

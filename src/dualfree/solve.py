@@ -157,7 +157,7 @@ def _solve_by(
     bound, rule = _sampling_and_step(METHODS[method], method, sampling, step, problem)
     tuned = isinstance(step, str) and step == "tuned"
     running = METHODS[method](problem, bound, rule)
-    running.n_threads = n_threads
+    running.n_threads, running.tol = n_threads, limits.tol
     start = running.start(*_start(warm_start, problem))
     start.seed = seed
     if running.takes_all and isinstance(warm_start, Result) and len(warm_start.w) == problem.d:
@@ -197,7 +197,7 @@ def _sampling_and_step(
 def _every_example(problem: Problem) -> BoundSampling:
     """All examples in each iteration: nothing to draw, and no v, which nobody asks for and which would cost a pass."""
     nothing = np.empty(0, dtype=np.int64)
-    p, v = np.ones(problem.n), np.full(problem.n, np.nan)
+    p, v = np.broadcast_to(1.0, problem.n), np.broadcast_to(np.nan, problem.n)
     return BoundSampling(
         Nice(problem.n), problem, p, v, lambda seed, first, count: Draws(nothing, np.zeros(count + 1, np.int64))
     )

@@ -52,7 +52,9 @@ def theorem_theta(bound: BoundSampling, theorem: int) -> float:
     >>> theorem_theta(df.samplings.Uniform().bind(problem), theorem=2)
     0.25
     """
-    return float((bound.p / (1 + _condition(bound, theorem))).min())
+    if theorem not in bound.thetas:
+        bound.thetas[theorem] = float((bound.p / (1 + _condition(bound, theorem))).min())
+    return bound.thetas[theorem]
 
 
 def _condition(bound: BoundSampling, theorem: int) -> Floats:

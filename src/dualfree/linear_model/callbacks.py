@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dualfree.arrays import Floats
-from dualfree.problem import Evaluation, Problem
+from dualfree.problem import Evaluation, Look, Problem
 from dualfree.result import Row
 
 
@@ -21,9 +21,9 @@ class WatchedProblem(Problem):
         self.seen = np.asarray(w)
         return super().evaluate(w, *arguments, **options)
 
-    def look(self, w: Floats, *, n_threads: int = 1) -> tuple[Floats, Evaluation, Floats]:
-        found = super().look(w, n_threads=n_threads)
-        self.seen = found[0]
+    def look(self, w: Floats, **options: Any) -> Look:
+        found = super().look(w, **options)
+        self.seen = found.w
         return found
 
 

@@ -99,6 +99,11 @@ class Loss:
         out[used] = self.weight[used] * conjugate(alpha[used] / self.weight[used], self.y[used])
         return out
 
+    def at_zero(self) -> tuple[float, float]:
+        """Means of ``φ_i(0)`` and of ``φ_i*(0)``, for a loss that defines `conjugate`."""
+        zero = np.zeros(len(self.y))
+        return float(self.weighted(self.value(zero, self.y)).mean()), float(self.weighted_conjugate(zero).mean())
+
     def project(self, alpha: Floats) -> Floats:
         """α moved to the nearest point where every ``φ_i*(−α_i)`` is finite; a loss of your own leaves it as it is."""
         return alpha

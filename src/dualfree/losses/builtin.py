@@ -54,6 +54,11 @@ class _TwoClasses(BuiltIn):
 
     classes: NDArray[Any]
 
+    def at_zero(self) -> tuple[float, float]:
+        # Both classes have the same loss at z = 0, and no loss is below zero: nothing to add up but the weights.
+        mean = 1.0 if self.weight is None else float(self.weight.mean())
+        return mean * float(self.value(np.zeros(1), np.ones(1))[0]), 0.0
+
     def _targets(self, y: ArrayLike) -> Floats:
         try:
             labels = np.asarray(y)

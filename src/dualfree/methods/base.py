@@ -64,8 +64,14 @@ class Method(ABC):
     takes_l1: ClassVar[bool] = False
     """Whether the penalty may have a part ``μ‖w‖₁``."""
 
+    whole_epochs: ClassVar[bool] = False
+    """Whether its answer depends on where calls of `advance` end: then each is an epoch, however long that takes."""
+
     n_threads: int = 1
     """Threads that the method may use; the answer does not depend on it."""
+
+    tol: float = 1e-6
+    """The relative gap that is asked for: what an investment in later steps may be weighed against."""
 
     stalled: bool = False
     """Whether rounding allows no further progress."""

@@ -25,14 +25,16 @@ class Base(ABC):
 class SampledHessian(Base):
     """``(1/|S|) Σ_{i ∈ S} φ_i'' A_i A_iᵀ + λI`` for a random set S, factorised."""
 
-    def __init__(self, problem: Problem, curvatures: Floats, sample: Indices) -> None:
-        hessian = problem.hessian(curvatures, sample)
+    def __init__(self, problem: Problem, margins: Floats, sample: Indices) -> None:
+        hessian = problem.hessian(margins, sample)
         if problem.intercept:  # min over b of the quadratic model: the Schur complement
             column, corner = hessian[:-1, -1], hessian[-1, -1]
             hessian = hessian[:-1, :-1] - (np.outer(column, column) / corner if corner > 0 else 0.0)
+        diagonal = np.einsum("jj->j", hessian)
         # The complement may lose its last digits, and with them λ: what is left must stay positive.
-        floor = 1e-14 * float(np.trace(hessian))
-        self._factor = linalg.cho_factor(hessian + floor * np.eye(len(hessian)), overwrite_a=True, check_finite=False)
+        diagonal += 1e-14 * diagonal.sum()
+        # LAPACK counts by columns: to it this is a lower triangle, which needs no copy.
+        self._factor = linalg.cho_factor(hessian.T, lower=True, overwrite_a=True, check_finite=False)
 
     def solve(self, gradient: Floats) -> Floats:
         return np.asarray(linalg.cho_solve(self._factor, gradient, check_finite=False))
@@ -55,11 +57,12 @@ class LimitedMemory:
     """BFGS over the last moves, from a base that is better than a multiple of the identity."""
 
     def __init__(self, base: Base) -> None:
-        self.base = base
+        self.base, self.steps = base, 0
         self._pairs: list[tuple[Floats, Floats, float]] = []
 
     def learn(self, move: Floats, change: Floats) -> None:
         """Remember that a move changed the gradient so."""
+        self.steps += 1
         product = float(move @ change)
         if product > 1e-14 * float(np.linalg.norm(move) * np.linalg.norm(change)):
             self._pairs = [*self._pairs[1 - _PAIRS :], (move, change, product)]

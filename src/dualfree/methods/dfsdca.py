@@ -60,12 +60,12 @@ class DfSDCA(Method):
         problem, loss = self.problem, self.problem.loss
         if not isinstance(loss, BuiltIn) or not loss.has_conjugate:
             return self.evaluate(state)
-        zero, point = np.zeros(problem.n), state.w.copy()
+        point = state.w.copy()
+        value, conjugate = loss.at_zero()
         if problem.intercept:
-            state.centre = point[-1] = best_intercept(loss, zero, state.centre)
-        value = float(loss.weighted(loss.value(zero + state.centre, loss.y)).mean())
-        gap = value + float(loss.weighted_conjugate(zero).mean())
-        return point, Evaluation(value, np.full(problem.d, np.inf), gap, None)
+            state.centre = point[-1] = best_intercept(loss, np.zeros(problem.n), state.centre)
+            value = float(loss.weighted(loss.value(np.full(problem.n, state.centre), loss.y)).mean())
+        return point, Evaluation(value, np.full(problem.d, np.inf), value + conjugate, None)
 
     def _evaluate_with_intercept(self, state: State) -> tuple[Floats, Evaluation]:
         """Evaluate with the best b for this w."""

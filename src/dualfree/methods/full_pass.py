@@ -5,13 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from dualfree._native import kernels
 from dualfree.arrays import Floats
 from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.base import Method, State
 from dualfree.methods.curvature import Base, LimitedMemory
-from dualfree.problem import Evaluation, Problem
+from dualfree.problem import Evaluation, Look, Problem
 from dualfree.samplings.base import BoundSampling, Draws
 from dualfree.steps import StepRule
 
@@ -34,15 +33,16 @@ class FullPass(Method):
                 f"method={self.name!r} needs the second derivative of the loss, which {type(problem.loss).__name__} "
                 "does not give; method='dfsdca' does not need it."
             )
-        self._here: tuple[Floats, Evaluation, Floats] | None = None  # w, what is known of it, margins
+        self._here: Look | None = None
+        self._used: list[Look] = []  # whose memory can be had again: fresh memory costs a fault a page
         self._model: LimitedMemory | None = None
 
     @abstractmethod
-    def _new_base(self, curvatures: Floats) -> Base:
-        """A model of the curvature of P from those of the losses."""
+    def _new_base(self, margins: Floats) -> Base:
+        """A model of the curvature of P where the examples have these margins."""
 
-    def _outgrown(self, fall: float, decrement: float) -> bool:
-        """Whether a better model would pay, after a step that left `fall` of the decrement before it."""
+    def _outgrown(self, fall: float, decrement: float, steps: int) -> bool:
+        """Whether a better model would pay, after `steps` with it, the last of which left `fall` of the decrement."""
         return False
 
     def start(self, alpha: Floats, intercept: float = 0.0) -> State:
@@ -56,39 +56,44 @@ class FullPass(Method):
             self._step(state)
             state.iteration += 1
 
-    def _look(self, w: Floats) -> tuple[Floats, Evaluation, Floats]:
-        return self.problem.look(w, n_threads=self.n_threads)
+    def _look(self, w: Floats) -> Look:
+        reuse = self._used.pop() if self._used else None
+        return self.problem.look(w, n_threads=self.n_threads, reuse=reuse)
 
     def _step(self, state: State) -> None:
-        w, seen, z = self._here = self._here or self._look(state.w)
+        here = self._here = self._here or self._look(state.w)
+        w, seen = here.w, here.evaluation
         fresh = self._model is None
-        model = self._model = self._model or LimitedMemory(self._new_base(self.problem.curvatures(z)))
+        model = self._model = self._model or LimitedMemory(self._new_base(here.margins))
         d = len(w) - self.problem.intercept
         direction = np.zeros(len(w))
         direction[:d] = -model.solve(seen.gradient[:d])
         slope = float(seen.gradient @ direction)
         there = self._look(w + direction)
-        if not self._falls(seen, there[1], slope):
+        if not self._falls(seen, there.evaluation, slope):
             t = self._shorter(there, direction, slope)
+            self._used.append(there)
             there, shortened = self._look(w + t * direction), True
         else:
             shortened = False
-        if not self._falls(seen, there[1], 0.0):
+        if not self._falls(seen, there.evaluation, 0.0):
             self._model = None  # an old model may point the wrong way
+            self._used.append(there)
             if not fresh:
                 return
             # Where all losses are flat, a fresh one may too; but a short enough step downhill never does.
             there = self._look(w - seen.gradient / _largest_curvature(self.problem))
-            if not self._falls(seen, there[1], 0.0):
+            if not self._falls(seen, there.evaluation, 0.0):
                 self.stalled = True
                 return
-        model.learn((there[0] - w)[:d], (there[1].gradient - seen.gradient)[:d])
+        model.learn((there.w - w)[:d], (there.evaluation.gradient - seen.gradient)[:d])
+        self._used.append(here)
         self._here = there
-        state.w[:] = there[0]
-        left = there[1].gradient[:d]
+        state.w[:] = there.w
+        left = there.evaluation.gradient[:d]
         decrement = float(left @ model.base.solve(left))
-        outgrown = self._outgrown(decrement / max(-slope, 1e-300), decrement / abs(there[1].value))
-        if outgrown or shortened:
+        fall = decrement / max(-slope, 1e-300)
+        if self._outgrown(fall, decrement / abs(there.evaluation.value), model.steps) or shortened:
             self._model = None
 
     def _falls(self, before: Evaluation, after: Evaluation, slope: float) -> bool:
@@ -98,17 +103,17 @@ class FullPass(Method):
             return bool(after.value <= before.value + _SUFFICIENT * slope)
         return float(np.linalg.norm(after.gradient)) < float(np.linalg.norm(before.gradient))
 
-    def _shorter(self, there: tuple[Floats, Evaluation, Floats], direction: Floats, slope: float) -> float:
+    def _shorter(self, there: Look, direction: Floats, slope: float) -> float:
         """A t below 1 at which P falls enough, by halving; the margins of both ends make each try cost O(n).
 
         Not the minimiser on the way: with kinked losses that likes to end at a kink, again and again. The intercept
         is the best one at each t, and not on a straight line between the ends.
         """
         assert self._here is not None
-        w, seen, z = self._here
+        w, seen, z = self._here.w, self._here.evaluation, self._here.margins
         problem, loss, d = self.problem, self.problem.loss, len(w) - self.problem.intercept
-        intercepts = (float(w[-1]), float(there[0][-1])) if problem.intercept else (0.0, 0.0)
-        change = there[2] - z - (intercepts[1] - intercepts[0])
+        intercepts = (float(w[-1]), float(there.w[-1])) if problem.intercept else (0.0, 0.0)
+        change = there.margins - z - (intercepts[1] - intercepts[0])
         t, b = 1.0, intercepts[0]
         while t > _SHORTEST:
             t *= 0.5
@@ -122,11 +127,9 @@ class FullPass(Method):
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
         if self._here is None:
             self._here = self._look(state.w)
-        w, seen, z = self._here
-        state.w[:] = w
-        kernels.loss_derivative(self.problem.loss.native, z, state.alpha)
-        np.negative(state.alpha, out=state.alpha)
-        return w, seen
+        state.w[:] = self._here.w
+        np.negative(self._here.derivatives, out=state.alpha)
+        return self._here.w, self._here.evaluation
 
 
 def _largest_curvature(problem: Problem) -> float:

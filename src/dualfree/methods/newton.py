@@ -14,10 +14,11 @@ from dualfree.samplings.base import BoundSampling
 from dualfree.steps import StepRule
 
 MOST_FEATURES = 5000  # a 200 MB Hessian; beyond, the stochastic methods are the better choice by far
-_ROWS_A_FEATURE = 12  # of the first sample behind a Hessian
+_ROWS_A_FEATURE = (12, 40)  # of the first sample behind a Hessian
+_SHARE_OF_A_PASS = 0.5  # that more of them may cost
 _GROWTH = 4  # of the sample, each time that its Hessian has proved too rough
 _PRODUCTS_A_NONZERO = 6.0  # products of a Hessian that take as long as one nonzero of a pass
-_VISITS_A_FEATURE = 100  # of the rough start
+_VISITS_A_FEATURE = 100  # of the rough start, but not more than half an epoch
 
 
 class Newton(FullPass):
@@ -48,32 +49,38 @@ class Newton(FullPass):
                 f"{MOST_FEATURES} features, and method='dfsdca' any number."
             )
         self._sample = sample_size(problem)
-        self._samples = 0
+        self._samples = self._growths = 0
 
     def start(self, alpha: Floats, intercept: float = 0.0) -> State:
         state = super().start(alpha, intercept)
         if alpha.any():
             return state
         rough = self._look(rough_start(self.problem))
-        if self.problem.intercept or rough[1].value < _value_at_zero(self.problem):
+        if self.problem.intercept or rough.evaluation.value < self.problem.loss.at_zero()[0]:
             self._here = rough
-            state.w[:] = rough[0]
+            state.w[:] = rough.w
+        else:
+            self._used.append(rough)
         return state
 
-    def _new_base(self, curvatures: Floats) -> Base:
-        n = self.problem.n
-        size = min(n, self._sample * _GROWTH**self._samples)
+    def _new_base(self, margins: Floats) -> Base:
+        n, size = self.problem.n, self._size(self._growths)
         chosen = np.random.default_rng(self._samples).choice(n, size, replace=False) if size < n else np.arange(n)
         self._samples += 1
-        return SampledHessian(self.problem, curvatures, np.sort(chosen))
+        return SampledHessian(self.problem, margins, np.sort(chosen))
 
-    def _outgrown(self, fall: float, decrement: float) -> bool:
-        if fall >= 1:
-            return True
-        needed = math.log(max(decrement / 1e-10, 1.0))
-        still = needed / -math.log(max(fall, 1e-12))
-        size = min(self.problem.n, self._sample * _GROWTH**self._samples)
-        return still > 2 + 2 * hessian_passes(self.problem, size)
+    def _size(self, growths: int) -> int:
+        return int(min(self.problem.n, self._sample * _GROWTH**growths))
+
+    def _outgrown(self, fall: float, decrement: float, steps: int) -> bool:
+        if fall < 1:
+            if steps == 1:  # far from the optimum it is not the sample that limits a step
+                return False
+            still = math.log(max(10 * decrement / max(self.tol, 1e-12), 1.0)) / -math.log(max(fall, 1e-12))
+            if still <= 2 + 2 * hessian_passes(self.problem, self._size(self._growths + 1)):
+                return False
+        self._growths += 1
+        return True
 
 
 class LBFGS(FullPass):
@@ -93,13 +100,16 @@ class LBFGS(FullPass):
         origin="Liu, Nocedal 1989",
     )
 
-    def _new_base(self, curvatures: Floats) -> Base:
+    def _new_base(self, margins: Floats) -> Base:
         return Scaled(self.problem)
 
 
 def sample_size(problem: Problem) -> int:
-    """Examples behind the first Hessian."""
-    return min(problem.n, max(_ROWS_A_FEATURE * problem.d, problem.n // 50))
+    """Examples behind the first Hessian: some for each feature, more where half a pass pays for them."""
+    products = _SHARE_OF_A_PASS * _PRODUCTS_A_NONZERO * problem.examples.stored
+    affordable = int(2 * products / max(1.0, problem.examples.mean_square_nonzeros))
+    least, most = _ROWS_A_FEATURE
+    return min(problem.n, max(least * problem.d, min(most * problem.d, affordable), problem.n // 50))
 
 
 def hessian_passes(problem: Problem, rows: int) -> float:
@@ -108,14 +118,10 @@ def hessian_passes(problem: Problem, rows: int) -> float:
     return products / (_PRODUCTS_A_NONZERO * max(1, problem.examples.stored))
 
 
-def _value_at_zero(problem: Problem) -> float:
-    return float(np.mean(problem.loss.weighted(problem.loss.value(np.zeros(problem.n), problem.loss.y))))
-
-
 def rough_start(problem: Problem) -> Floats:
     """A point to begin at: a fraction of an epoch of dfSDCA, with λ of at least 1/n, where its first steps are good."""
     n = problem.n
-    count = min(n // 5, _VISITS_A_FEATURE * problem.d)
+    count = min(n // 2, _VISITS_A_FEATURE * problem.d)
     w, alpha = np.zeros(problem.d), np.zeros(n)
     order = np.random.default_rng(0).choice(n, count, replace=False)
     largest = 4 * problem.examples.typical_square_norm * float(problem.l.max())

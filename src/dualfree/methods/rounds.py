@@ -35,6 +35,8 @@ class DfSDCARounds(DfSDCA):
         origin="Ma, Smith, Jaggi, Jordan, Richtárik, Takáč 2015 (the aggregation)",
     )
 
+    whole_epochs = True
+
     def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
         super().__init__(problem, sampling, rule)
         problem.require_convex("method='dfsdca-rounds'")

@@ -2,7 +2,8 @@
 
 import reprlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -145,8 +146,10 @@ class BoundSampling:
     p: Floats
     v: Floats
     _drawer: Drawer
+    thetas: dict[int, float] = field(default_factory=dict, repr=False)
+    """θ of each theorem, once it is known: see `dualfree.steps.theorem_theta`."""
 
-    @property
+    @cached_property
     def mean_size(self) -> float:
         """``E|Ŝ| = Σ p_i``; whole where only rounding keeps it from being so, and then epochs are whole too."""
         total = float(self.p.sum())
