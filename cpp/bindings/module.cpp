@@ -4,6 +4,7 @@
 NB_MODULE(DUALFREE_MODULE, module) {
     module.attr("level") = DUALFREE_LEVEL;
     bind_checks(module);
+    bind_coordinates(module);
     bind_dfsdca(module);
     bind_draws(module);
     bind_eso(module);
@@ -11,4 +12,6 @@ NB_MODULE(DUALFREE_MODULE, module) {
     bind_losses(module);
     bind_passes(module);
     bind_primal(module);
+    bind_quartz(module);
+    bind_sdna(module);
 }

@@ -42,7 +42,7 @@ class Run:
         if not method.takes_all:
             self.start_potential = initial_potential(self.problem, self.best[0], state.alpha, theorem, first)
         # An empty row is a visit too: it has a place in the index buffer.
-        work = float(self.sampling.p @ self.problem.examples.nonzeros) + self.sampling.mean_size
+        work = float(self.sampling.p @ self.sampling.problem.examples.nonzeros) + self.sampling.mean_size
         self.largest_piece = int(np.clip(_PIECE_NONZEROS / work, 1, _PIECE_ITERATIONS))
         self.piece = min(_PIECE_FIRST, self.largest_piece)
 
@@ -97,6 +97,8 @@ class Run:
             # The method has things to do at the end of each epoch, so no piece goes beyond one.
             whole = self.state.iteration // per_epoch + 1
             end = max(self.state.iteration + 1, round(whole * per_epoch))
+            if self.state.iteration == round((whole - 1) * per_epoch):
+                self.sampling.refresh(self.state.w, self.state.alpha, self.state.centre)
             count = min(self.piece, min(target, end) - self.state.iteration)
             self.method.advance(self.state, self.sampling.draw(self.state.iteration, count, self.seed))
             if self.state.iteration == end:

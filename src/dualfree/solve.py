@@ -165,7 +165,8 @@ def _solve_by(
     tuning: Tuning | None = None
     if tuned:
         tuning = tune(METHODS[method], problem, bound, start, seed, begun + limits.time_limit)
-        running.rule = METHODS[method].step_rule(bound, tuning.theta)
+        running = METHODS[method](problem, bound, METHODS[method].step_rule(bound, tuning.theta))
+        running.n_threads = n_threads
     run = Run(running, start, limits, seed, begun)
     with progress_bar(progress, repr(bound.sampling), limits.max_epochs) as show:
         status = run.until_done(callback, show)
@@ -176,7 +177,7 @@ def _sampling_and_step(
     kind: type[Method], name: str, sampling: Any, step: Any, problem: Problem
 ) -> tuple[BoundSampling, StepRule]:
     if not kind.takes_all:
-        bound = _bound_sampling(kind.default_sampling(problem) if sampling is None else sampling, problem)
+        bound = _bound_sampling(kind, kind.default_sampling(problem) if sampling is None else sampling, problem)
         return bound, kind.step_rule(bound, None if isinstance(step, str) and step == "tuned" else step)
     if sampling is not None or step is not None:
         raise ValueError(f"method={name!r} visits all examples and finds its own steps; leave sampling and step out.")
@@ -192,19 +193,12 @@ def _every_example(problem: Problem) -> BoundSampling:
     )
 
 
-def _bound_sampling(sampling: Any, problem: Problem) -> BoundSampling:
+def _bound_sampling(kind: type[Method], sampling: Any, problem: Problem) -> BoundSampling:
     if isinstance(sampling, str):
         sampling = by_name(sampling)
-    if isinstance(sampling, Sampling):
-        return sampling.bind(problem)
-    if not isinstance(sampling, BoundSampling):
+    if not isinstance(sampling, (Sampling, BoundSampling)):
         raise TypeError(f"sampling is {sampling!r:.60}; it must be one of dualfree.samplings, such as Nice(8).")
-    if sampling.problem is not problem:
-        raise ValueError(
-            f"sampling is {sampling.sampling!r} bound to another problem, so its p and v do not belong to this one; "
-            "bind it to this problem, or give the sampling itself."
-        )
-    return sampling
+    return kind.bind(sampling, problem)
 
 
 def threads(n_threads: Any) -> int:
