@@ -40,8 +40,10 @@ class BlockStep {
                     work_[k] = pushed_[k] + length * push_[k];
                 }
                 const double there = look(batch, trial_, work_);
-                // Near the end rounding hides what the value gains, and the residual tells.
-                moved = there <= value - 1e-4 * length * gain_ || error_ <= 0.5 * error;
+                // Near the end rounding hides what the value gains, and the residual tells. Elsewhere it must not: at
+                // kinks, steps that halve it in turn with steps that lower the value can go round in circles.
+                const bool same = std::fabs(there - value) <= 1e-12 * terms_;
+                moved = there <= value - 1e-4 * length * gain_ || (same && error_ <= 0.5 * error);
                 if (moved) value = there;
             }
             if (!moved) {
@@ -66,9 +68,12 @@ class BlockStep {
         for (std::size_t k = 0; k < count_; ++k) at_[k] = z[k] + pushed[k];
         double value = loss_.expand(batch, Size(count_), at_.data(), slope_.data(), bend_.data());
         error_ = size_ = 0;
+        terms_ = std::fabs(value);
         for (std::size_t k = 0; k < count_; ++k) {
+            const double term = (0.5 * h[k] + alpha[k]) * pushed[k];
             residual_[k] = h[k] + alpha[k] + slope_[k];
-            value += (0.5 * h[k] + alpha[k]) * pushed[k];
+            value += term;
+            terms_ += std::fabs(term);
             error_ = std::max(error_, std::fabs(residual_[k]));
             size_ = std::max(size_, std::fabs(slope_[k]));
         }
@@ -111,7 +116,7 @@ class BlockStep {
 
     const ListedLoss& loss_;
     std::size_t count_ = 0;
-    double error_ = 0, size_ = 0, gain_ = 0;
+    double error_ = 0, size_ = 0, terms_ = 0, gain_ = 0;
     std::vector<double> pushed_, at_, slope_, bend_, residual_, direction_, push_, trial_, work_, factor_;
 };
 

@@ -83,4 +83,4 @@ class Hydra(CoordinateMethod):
     @classmethod
     def default_sampling(cls, problem: Problem) -> Sampling:
         parts = min(_MACHINES, problem.d)
-        return Distributed(parts, min(_EACH, max(1, problem.d // parts)))
+        return Distributed(parts, min(_EACH, max(1, problem.d // (2 * parts))))
