@@ -131,7 +131,9 @@ def test_each_reaches_1e_8(name, loss, kind):
 def test_every_sampling_is_taken(name, sampling):
     """The features of the second problem are as many as the examples of the first, for samplings of so many."""
     problem = small_problem("logistic", X=None if name in DUAL else df_like(60))
-    result = df.solve(problem, method=name, sampling=SAMPLINGS[sampling](60), tol=1e-5, max_epochs=4000, evaluate_every=50)
+    result = df.solve(
+        problem, method=name, sampling=SAMPLINGS[sampling](60), tol=1e-5, max_epochs=4000, evaluate_every=50
+    )
     assert result.status == "converged", result.message
 
 

@@ -63,9 +63,7 @@ def ucdc(problem: ReferenceProblem, indices: Sequence[int], w: Floats) -> Floats
     return w
 
 
-def alpha(
-    problem: ReferenceProblem, sets: Sequence[ArrayLike], p: Floats, v: Floats, w: Floats, period: int
-) -> Floats:
+def alpha(problem: ReferenceProblem, sets: Sequence[ArrayLike], p: Floats, v: Floats, w: Floats, period: int) -> Floats:
     """ALPHA of Qu and Richtárik ("Coordinate descent with arbitrary sampling I", 2014, Algorithm 1), smooth case.
 
     ``y = (1 − θ)x + θg``; ``g_j ← g_j − p_j/(θv_j) ∇_j P(y)`` for j of the set; ``x = y + (θ/p_j)Δg_j`` there;
