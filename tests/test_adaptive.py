@@ -30,14 +30,14 @@ def test_probabilities_equal_the_reference(loss, weighted):
 def test_one_step_gains_what_is_proven(loss, lam):
     """The expectation over i is a sum that can be written down: no seeds, no statistics."""
     problem = small_problem(loss, lam=lam)
-    n, l, v = problem.n, problem.l, problem.norms**2
+    n, smooth, v = problem.n, problem.l, problem.norms**2
     alpha = df.solve(problem, tol=0, max_epochs=1).alpha
     for start in (np.zeros(n), 0.5 * problem.loss.project(alpha)):
         w = problem.primal(start)
         bound = Adaptive().bind(problem)
         bound.refresh(w, start)
         kappa = np.abs(start + problem.derivatives(w))
-        theta = (kappa**2 / l).sum() / (kappa * np.sqrt(1 / l + v / (n * lam))).sum() ** 2
+        theta = (kappa**2 / smooth).sum() / (kappa * np.sqrt(1 / smooth + v / (n * lam))).sum() ** 2
         theta = min(theta, bound.now[kappa > 0].min())
         before, gained = problem.dual_value(start), 0.0
         for i in range(n):

@@ -148,7 +148,8 @@ def test_tuned_steps_are_the_ones_that_run(name):
     problem = small_problem("logistic", lam=0.001)
     tuned = df.solve(problem, method=name, step="tuned", tol=0, max_epochs=5)
     same = df.solve(problem, method=name, step=tuned.theta, tol=0, max_epochs=5)
-    assert tuned.tuning is not None and tuned.theta > tuned.tuning.trials[0][0]
+    assert tuned.tuning is not None
+    assert tuned.theta > tuned.tuning.trials[0][0]
     assert tuned.history[-1].value == same.history[-1].value
 
 

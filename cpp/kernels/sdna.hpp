@@ -19,6 +19,7 @@ class BlockStep {
 
     // The arrays of a batch of this size; the caller fills `gram`, `z` and `alpha`, and reads `moves`.
     void resize(Size count) {
+        if (count_ == std::size_t(count)) return;
         count_ = std::size_t(count);
         for (auto* array : {&z, &alpha, &moves, &pushed_, &at_, &slope_, &bend_, &residual_, &direction_, &push_, &trial_, &work_})
             array->resize(count_);
@@ -145,11 +146,13 @@ struct Sdna {
                 block.z[std::size_t(k)] = rows.dot(batch[k], w);
                 block.alpha[std::size_t(k)] = alpha[batch[k]];
             }
-            fill_gram(batch, size, row, block.gram);
-            if (size == 1)
-                block.moves[0] = loss.implicit(batch[0], block.z[0], block.alpha[0], block.gram[0]) - block.alpha[0];
-            else
+            if (size == 1) {
+                const double c = inverse * square_norm(batch[0]);
+                block.moves[0] = loss.implicit(batch[0], block.z[0], block.alpha[0], c) - block.alpha[0];
+            } else {
+                fill_gram(batch, size, row, block.gram);
                 block.solve(batch);
+            }
             for (Size k = 0; k < size; ++k) {
                 const double move = block.moves[std::size_t(k)];
                 alpha[batch[k]] += move;
@@ -158,6 +161,12 @@ struct Sdna {
             }
         }
         return moved;
+    }
+
+    double square_norm(Size i) const {
+        double sum = 0;
+        rows.for_each(i, [&](Size, double x) { sum += x * x; });
+        return sum;
     }
 
     // One row at a time is spread out over all features, and the others are multiplied with it.

@@ -48,9 +48,10 @@ def solve(
     method : str
         ``"dfsdca"``; ``"newton"``, for few features (up to 5,000); ``"lbfgs"``, for many features and many threads;
         ``"auto"``, whichever of these will be the fastest, by the problem's shape and by what is seen on the way (the
-        message says what was chosen and why); ``"dfsdca-rounds"``, for several threads; or one of the primal methods
-        that the paper names: ``sgd``, ``sag``, ``saga``, ``svrg``, ``s2gd``, ``ms2gd``, ``s2cd``. ``dualfree
-        methods`` says what each needs.
+        message says what was chosen and why); ``"dfsdca-rounds"``, for several threads; or one of the others that the
+        paper names: primal ones (``sgd``, ``sag``, ``saga``, ``svrg``, ``s2gd``, ``ms2gd``, ``s2cd``), dual ones
+        (``adasdca``, ``sdna``, ``quartz``), and those along features (``nsync``, ``ucdc``, ``alpha``, ``hydra``),
+        whose samplings draw features. ``dualfree methods`` says what each needs.
     sampling : Sampling, BoundSampling or str, optional
         `Shuffled` by default (`Uniform` where some φ_i is not convex, and for the primal methods). A string is read
         by `dualfree.samplings.by_name`, such as ``"nice:8"``.

@@ -14,10 +14,10 @@ class AdaSDCA(DfSDCA):
     """SDCA's exact step, which is the implicit one, with `dualfree.samplings.Adaptive`.
 
     With ``κ_i = |α_i + φ_i'(A_iᵀw)|`` and p in proportion to ``κ_i √(‖A_i‖² + nλ/l_i)``, one step from (w, α) gains
-    ``E[D(α⁺) − D(α)] ≥ θ (P(w) − D(α))`` with ``θ = Σ κ_i²/l_i / (Σ κ_i √(1/l_i + ‖A_i‖²/(nλ)))²``, or the least p_i of a
-    κ_i that is not zero where that is less (Csiba, Qu and Richtárik, with l_i of each example). Here p is taken anew once
-    an epoch, not once a step: that costs a pass, so an epoch takes about twice as long as dfSDCA's.
-    ``sampling=Adaptive(shrink=10)`` is AdaSDCA+.
+    ``E[D(α⁺) − D(α)] ≥ θ (P(w) − D(α))`` with ``θ = Σ κ_i²/l_i / (Σ κ_i √(1/l_i + ‖A_i‖²/(nλ)))²``, or the least p_i
+    of a κ_i that is not zero where that is less (Csiba, Qu and Richtárik, with l_i of each example). Here p is taken
+    anew once an epoch, not once a step: that costs a pass, so an epoch takes about twice as long as dfSDCA's.
+    ``sampling=Adaptive(shrink=10)`` is AdaSDCA+, whose draws cost as much as short rows do: up to four times as long.
     """
 
     name = "adasdca"
@@ -39,7 +39,7 @@ class AdaSDCA(DfSDCA):
         bound.problem.require_convex("method='adasdca'")
         if not isinstance(bound.sampling, Adaptive):
             raise ValueError(
-                f"method='adasdca' is defined for sampling='adaptive', not for {bound.sampling!r}; method='dfsdca' takes "
-                "any sampling."
+                f"method='adasdca' is defined for sampling='adaptive', not for {bound.sampling!r}; method='dfsdca' "
+                "takes any sampling."
             )
         return super().step_rule(bound, step)

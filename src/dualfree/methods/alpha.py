@@ -18,10 +18,11 @@ _DERIVE_EVERY = 16  # epochs between derivations of the products, against roundi
 
 
 class Alpha(CoordinateMethod):
-    """From x = g: ``y = (1 − θ_k)x + θ_k g``; ``g_j ← g_j − p_j/(θ_k v_j) ∇_j P(y)`` for j of the set; ``x = y + (θ_k/p)Δg``.
+    """``y = (1 − θ_k)x + θ_k g``; ``g_j ← g_j − p_j/(θ_k v_j) ∇_j P(y)`` for j of the set; ``x = y + (θ_k/p)Δg``.
 
-    ``θ_0 = 1`` and ``θ_{k+1} = (√(θ_k⁴ + 4θ_k²) − θ_k²)/2``. Then ``E[P(x_k) − P*] ≤ 2 Σ_j (v_j/p_j²)(x_0 − w*)_j²/(k + 1)²``
-    (Qu and Richtárik, for smooth functions). As P is λ-strongly convex, that sum is at most
+    It begins with g = x and ``θ_0 = 1``, and ``θ_{k+1} = (√(θ_k⁴ + 4θ_k²) − θ_k²)/2``. Then
+    ``E[P(x_k) − P*] ≤ 2 Σ_j (v_j/p_j²)(x_0 − w*)_j²/(k + 1)²`` (Qu and Richtárik, for smooth functions). As P is
+    λ-strongly convex, that sum is at most
     ``(2/λ) max_j (v_j/p_j²) (P(x_0) − P*)``: after ``K = √(8 max_j v_j/(λp_j²))`` steps the expected suboptimality has
     halved, and the method starts again from x, every K steps. NSync is the same without acceleration.
 

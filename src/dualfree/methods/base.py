@@ -83,8 +83,8 @@ class Method(ABC):
             return sampling.bind(problem)
         if sampling.problem is not problem:
             raise ValueError(
-                f"sampling is {sampling.sampling!r} bound to another problem, so its p and v do not belong to this one; "
-                "bind it to this problem, or give the sampling itself."
+                f"sampling is {sampling.sampling!r} bound to another problem, so its p and v do not belong to this "
+                "one; bind it to this problem, or give the sampling itself."
             )
         return sampling
 
@@ -98,8 +98,8 @@ class Method(ABC):
         """The numbers between which ``step="tuned"`` looks: the theory's, and the largest that makes sense."""
         if bound.sampling.adapts:
             raise ValueError(
-                f"step is 'tuned', but the probabilities of sampling={bound.sampling!r} change during the run, and steps "
-                "of the grid rest on them; take step='implicit' or 'per-example'."
+                f"step is 'tuned', but the probabilities of sampling={bound.sampling!r} change during the run, and "
+                "steps of the grid rest on them; take step='implicit' or 'per-example'."
             )
         return theorem_theta(bound, 2 if bound.problem.loss.all_convex else 1), float(bound.p.min())
 

@@ -20,8 +20,8 @@ class SDNA(DfSDCA):
     """``α_S ← argmax D`` over the α_i of the set S with the others held, and w follows.
 
     With ``K = (A_iᵀA_k)/(λn)`` over the set and z its products with w, the moves h solve
-    ``h + α_S + φ'(z + Kh) = 0``: the implicit step with the whole block in place of an ESO bound of it, found by Newton's
-    method. The step is exact, so ``step`` is left out. As it gains at least what any separable step does,
+    ``h + α_S + φ'(z + Kh) = 0``: the implicit step with the whole block in place of an ESO bound of it, found by
+    Newton's method. The step is exact, so ``step`` is left out. As it gains at least what any separable step does,
     ``E[D* − D(α_k)] ≤ (1 − θ)^k (D* − D(α_0))`` with dfSDCA's θ of Theorem 2, for every v that is an ESO of the
     sampling; the bound of Qu, Richtárik, Takáč and Fercoq is sharper where eigenvalues of the blocks are known.
 

@@ -31,8 +31,8 @@ def feature_curvatures(problem: ReferenceProblem, sampling: ReferenceSampling) -
 def nsync(problem: ReferenceProblem, sets: Sequence[ArrayLike], v: Floats, w: Floats) -> Floats:
     """NSync of Richtárik and Takáč ("On optimal probabilities in stochastic coordinate descent methods", 2013).
 
-    ``w_j ← w_j − ∇_j P(w)/v_j`` for all j of a set, all at the same w. Hydra ("Distributed coordinate descent method for
-    learning with big data", 2013, Algorithm 1) is this loop with the sets of c machines.
+    ``w_j ← w_j − ∇_j P(w)/v_j`` for all j of a set, all at the same w. Hydra ("Distributed coordinate descent method
+    for learning with big data", 2013, Algorithm 1) is this loop with the sets of c machines.
 
     Examples
     --------
@@ -52,8 +52,8 @@ def nsync(problem: ReferenceProblem, sets: Sequence[ArrayLike], v: Floats, w: Fl
 def ucdc(problem: ReferenceProblem, indices: Sequence[int], w: Floats) -> Floats:
     """UCDC of Richtárik and Takáč ("Iteration complexity of randomized block-coordinate descent methods", 2014).
 
-    Their composite form, with the losses as the smooth part f and ``λw_j²/2`` as the separable one: ``w_j ← w_j + t`` with
-    t the minimiser of ``∇_j f(w) t + (L_j/2) t² + λ(w_j + t)²/2`` and ``L_j = (1/n) Σ l_i X_ij²``.
+    Their composite form, with the losses as the smooth part f and ``λw_j²/2`` as the separable one: ``w_j ← w_j + t``
+    with t the minimiser of ``∇_j f(w) t + (L_j/2) t² + λ(w_j + t)²/2`` and ``L_j = (1/n) Σ l_i X_ij²``.
     """
     w, n, lam = np.array(w, dtype=np.float64), problem.n, problem.lam
     for j in indices:

@@ -1,4 +1,4 @@
-"""Probabilities that follow the run: an example is drawn the more often, the further its α_i is from where it should be."""
+"""Probabilities that follow the run: an example is drawn more often, the further its α_i is from where it should be."""
 
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class Adaptive(_Serial):
     """AdaSDCA's probabilities ``p_i ∝ |α_i + φ_i'(A_iᵀw)| √(‖A_i‖² + nλ/l_i)``, taken anew at the start of each epoch.
 
-    Given (w, α), these are the serial probabilities with the largest expected gain of the dual. Taking them anew costs a
+    Given (w, α), these are the serial probabilities with the largest proven gain of the dual. Taking them anew costs a
     pass over the data, which the count of epochs leaves out and the clock does not. Steps that rest on p (θ/p_i) are
-    refused; ``implicit`` and ``per-example`` steps do not.
+    refused; ``implicit`` and ``per-example`` steps do not rest on it.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Adaptive(_Serial):
 
 
 class AdaptiveBound(BoundSampling):
-    """`Adaptive` on one problem. `now` holds the present probabilities; p those that nothing is known with, 1/n each."""
+    """`Adaptive` on one problem: `now` holds the present probabilities, and p those without knowledge, 1/n each."""
 
     def __init__(self, sampling: Adaptive, problem: "Problem", p: Floats, v: Floats) -> None:
         super().__init__(sampling, problem, p, v, self._draw)
