@@ -25,8 +25,9 @@ class SDNA(DfSDCA):
     ``E[D* − D(α_k)] ≤ (1 − θ)^k (D* − D(α_0))`` with dfSDCA's θ of Theorem 2, for every v that is an ESO of the
     sampling; the bound of Qu, Richtárik, Takáč and Fercoq is sharper where eigenvalues of the blocks are known.
 
-    A set of τ rows takes τ²/2 products of rows beside the visits, and a system of τ unknowns: with the default τ = 8 an
-    epoch takes four to seven times as long as dfSDCA's, and about half as many are needed where rows overlap much.
+    A set of τ rows takes τ²/2 products of rows beside the visits, and some systems of τ unknowns: an epoch takes four
+    to seven times as long as dfSDCA's with the default τ = 8, twenty times with τ = 32. It needs as many epochs as
+    dfSDCA with the same sets where λ = 1/n, and fewer where λ is small: on w8a at 0.01/n 36 against 73 with τ = 32.
     """
 
     name = "sdna"
