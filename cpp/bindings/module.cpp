@@ -3,8 +3,8 @@
 
 NB_MODULE(DUALFREE_MODULE, module) {
     module.attr("level") = DUALFREE_LEVEL;
+    bind_arbitrary(module);
     bind_checks(module);
-    bind_coordinates(module);
     bind_dfsdca(module);
     bind_draws(module);
     bind_eso(module);
@@ -12,6 +12,4 @@ NB_MODULE(DUALFREE_MODULE, module) {
     bind_losses(module);
     bind_passes(module);
     bind_primal(module);
-    bind_quartz(module);
-    bind_sdna(module);
 }

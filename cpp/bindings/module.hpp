@@ -1,8 +1,8 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
+void bind_arbitrary(nanobind::module_& module);
 void bind_checks(nanobind::module_& module);
-void bind_coordinates(nanobind::module_& module);
 void bind_dfsdca(nanobind::module_& module);
 void bind_draws(nanobind::module_& module);
 void bind_eso(nanobind::module_& module);
@@ -10,5 +10,3 @@ void bind_libsvm(nanobind::module_& module);
 void bind_losses(nanobind::module_& module);
 void bind_passes(nanobind::module_& module);
 void bind_primal(nanobind::module_& module);
-void bind_quartz(nanobind::module_& module);
-void bind_sdna(nanobind::module_& module);

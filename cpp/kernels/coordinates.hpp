@@ -14,13 +14,17 @@ namespace dualfree {
 
 struct Batch {
     const Size* members;
-    Size size;
+    Size size, after;  // `after` counts the members of this batch and of all that follow
 };
 
 // visit(batch) for each; without `start`, each index is a batch.
 template <class Visit>
 void for_each_batch(const Size* indices, const Size* start, Size batches, Visit&& visit) {
-    for (Size t = 0; t < batches; ++t) visit(start ? Batch{indices + start[t], start[t + 1] - start[t]} : Batch{indices + t, 1});
+    const Size end = start ? start[batches] : batches;
+    for (Size t = 0; t < batches; ++t) {
+        const Size first = start ? start[t] : t, last = start ? start[t + 1] : t + 1;
+        visit(Batch{indices + first, last - first, end - first});
+    }
 }
 
 template <class R>
@@ -28,6 +32,13 @@ struct Columns {
     const R& rows;
     const ListedLoss& loss;
     const double* scale;  // nullptr: all one
+
+    // The order is known ahead: first what says where a column lies is asked for, then the column.
+    DUALFREE_INLINE void prefetch(const Batch& batch, Size k) const {
+        constexpr Size far = 8, near = 4;
+        if (k + far < batch.after) rows.prefetch_bounds(batch.members[k + far]);
+        if (k + near < batch.after) rows.prefetch(batch.members[k + near]);
+    }
 
     // Sum of X_ij phi_i'(z_i), z_i = product(i).
     template <class Product>
@@ -77,6 +88,7 @@ struct Descent {
             moves.resize(std::size_t(batch.size));
             for (Size k = 0; k < batch.size; ++k) {
                 const Size j = batch.members[k];
+                columns.prefetch(batch, k);
                 const double slope = inverse * columns.slope(j, [&](Size i) { return z[i]; }) + lambda * w[j];
                 moves[std::size_t(k)] = -rate[j] * slope;
             }
@@ -112,7 +124,10 @@ class Accelerated {
             }
             square = theta * theta;
             moves.resize(std::size_t(batch.size));
-            for (Size k = 0; k < batch.size; ++k) moves[std::size_t(k)] = move(batch.members[k], theta);
+            for (Size k = 0; k < batch.size; ++k) {
+                columns_.prefetch(batch, k);
+                moves[std::size_t(k)] = move(batch.members[k], theta);
+            }
             for (Size k = 0; k < batch.size; ++k) {
                 const Size j = batch.members[k];
                 const Pair change{-(1 - theta / p_[j]) / square * moves[std::size_t(k)], moves[std::size_t(k)]};

@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 
+#include "kernels/tiles.hpp"
 #include "losses.hpp"
 #include "rows.hpp"
 
@@ -10,6 +11,7 @@ namespace dualfree {
 
 struct ListedLoss {
     virtual ~ListedLoss() = default;
+    // At most `tile` examples.
     virtual void derivatives(const Size* listed, Size count, const double* z, double* out) const = 0;
     // Returns the sum of the values.
     virtual double expand(const Size* listed, Size count, const double* z, double* derivative,
@@ -23,8 +25,14 @@ struct ListedOf final : ListedLoss {
     explicit ListedOf(const Loss& l) : loss(l) {}
 
     void derivatives(const Size* listed, Size count, const double* z, double* out) const override {
+        // Targets and weights are fetched apart from the arithmetic, which then is SIMD.
+        const auto f = loss.f;
+        double y[tile];
+        for (Size k = 0; k < count; ++k) y[k] = loss.y[listed[k]];
 #pragma omp simd
-        for (Size k = 0; k < count; ++k) out[k] = loss.derivative(listed[k], z[k]);
+        for (Size k = 0; k < count; ++k) out[k] = f.derivative(z[k], y[k]);
+        if (!loss.weight) return;
+        for (Size k = 0; k < count; ++k) out[k] *= loss.weight[listed[k]];
     }
     double expand(const Size* listed, Size count, const double* z, double* derivative,
                   double* curvature) const override {

@@ -1,9 +1,53 @@
-#include "kernels/coordinates.hpp"
-
+// The methods with arbitrary sampling: of examples (QUARTZ, SDNA), and of features (NSync, UCDC, Hydra, ALPHA).
 #include "bindings/arrays.hpp"
 #include "bindings/module.hpp"
+#include "kernels/coordinates.hpp"
+#include "kernels/quartz.hpp"
+#include "kernels/sdna.hpp"
 
 using namespace dualfree;
+
+static void quartz(nb::tuple rows_tuple, nb::tuple loss_tuple, double theta, In<double> scale, double inverse,
+                   In<Size> indices, std::optional<In<Size>> start, Out<double> alpha, Out<double> combination,
+                   Out<double> w) {
+    const Rows rows = rows_from(rows_tuple);
+    const AnyLoss loss = loss_from(loss_tuple);
+    const AnyDerivative l{loss};
+    const Size n = examples_of(rows), d = features_of(rows);
+    require_examples(indices, n);
+    if (start) require_batches(*start, indices.size());
+    if (scale.size() != 1) require_size("scale", scale.size(), n);
+    require_size("alpha", alpha.size(), n);
+    require_size("combination", combination.size(), d);
+    require_size("w", w.size(), d);
+    const Size batches = start ? Size(start->size()) - 1 : Size(indices.size()), stride = scale.size() == 1 ? 0 : 1;
+    nb::gil_scoped_release release;
+    std::visit(
+        [&](const auto& r) {
+            Quartz(r, l, theta, scale.data(), stride, inverse, alpha.data(), combination.data(), w.data())
+                .run(indices.data(), data_or_null(start), batches);
+        },
+        rows);
+}
+
+static double sdna(nb::tuple rows_tuple, nb::tuple loss_tuple, double inverse, In<Size> indices,
+                   std::optional<In<Size>> start, Out<double> alpha, Out<double> w) {
+    const Rows rows = rows_from(rows_tuple);
+    const auto loss = listed(loss_from(loss_tuple));
+    const Size n = examples_of(rows);
+    require_examples(indices, n);
+    if (start) require_batches(*start, indices.size());
+    require_size("alpha", alpha.size(), n);
+    require_size("w", w.size(), features_of(rows));
+    const Size batches = start ? Size(start->size()) - 1 : Size(indices.size());
+    nb::gil_scoped_release release;
+    return std::visit(
+        [&](const auto& r) {
+            return Sdna<std::decay_t<decltype(r)>>{r, *loss, inverse, alpha.data(), w.data()}.run(
+                indices.data(), data_or_null(start), batches);
+        },
+        rows);
+}
 
 // What both kernels take: the columns of X as rows, and the sets of features to visit.
 struct Visits {
@@ -65,7 +109,12 @@ static void accelerated(nb::tuple columns, nb::tuple loss, std::optional<In<doub
     progress.data()[2] = double(left);
 }
 
-void bind_coordinates(nb::module_& module) {
+void bind_arbitrary(nb::module_& module) {
+    module.def("quartz", &quartz, nb::arg("rows"), nb::arg("loss"), nb::arg("theta"), nb::arg("scale"),
+               nb::arg("inverse"), nb::arg("indices"), nb::arg("start").none(), nb::arg("alpha").noconvert(),
+               nb::arg("combination").noconvert(), nb::arg("w").noconvert());
+    module.def("sdna", &sdna, nb::arg("rows"), nb::arg("loss"), nb::arg("inverse"), nb::arg("indices"),
+               nb::arg("start").none(), nb::arg("alpha").noconvert(), nb::arg("w").noconvert());
     module.def("descent", &descent, nb::arg("columns"), nb::arg("loss"), nb::arg("scale").none(), nb::arg("lam"),
                nb::arg("rate"), nb::arg("indices"), nb::arg("start").none(), nb::arg("w").noconvert(),
                nb::arg("margins").noconvert());
