@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/ready
 BUILD := --config-settings=cmake.define.DUALFREE_LEVELS=here
 
-.PHONY: demo test lint bench bench-threads bench-scaling reproduce clean
+.PHONY: demo test lint bench bench-methods bench-threads bench-scaling reproduce clean
 
 demo: $(READY)
 	$(BIN)/dualfree demo
@@ -23,6 +23,9 @@ BENCH_READY := .venv-bench/ready
 
 bench: $(BENCH_READY)
 	.venv-bench/bin/python -m benchmarks $(BENCH)
+
+bench-methods: $(BENCH_READY)
+	.venv-bench/bin/python -m benchmarks.methods $(BENCH)
 
 bench-threads: $(BENCH_READY)
 	.venv-bench/bin/python -m benchmarks.threads $(BENCH)

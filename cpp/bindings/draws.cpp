@@ -2,6 +2,7 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/module.hpp"
+#include "kernels/shrinking.hpp"
 
 using namespace dualfree;
 
@@ -69,6 +70,12 @@ static nb::tuple independent(Word seed, Size first, Size count, In<Size> members
     return nb::make_tuple(to_array(std::move(indices)), to_array(std::move(batches)));
 }
 
+static Indices shrinking(Word seed, Size epoch, In<double> weights, double shrink, Size count) {
+    std::vector<Size> out = room(count);
+    draw_shrinking(seed, epoch, weights.data(), Size(weights.size()), shrink, count, out.data());
+    return to_array(std::move(out));
+}
+
 // The examples of the listed groups, one group after the other, and where each begins.
 static nb::tuple expand(In<Size> groups, In<Size> members, In<Size> start) {
     std::vector<Size> indices, begins{0};
@@ -101,6 +108,8 @@ void bind_draws(nb::module_& module) {
                nb::arg("start"), nb::arg("keep"), nb::arg("other"));
     module.def("draw_independent", &independent, nb::arg("seed"), nb::arg("first"), nb::arg("count"),
                nb::arg("members"), nb::arg("start"), nb::arg("ratio"));
+    module.def("draw_shrinking", &shrinking, nb::arg("seed"), nb::arg("epoch"), nb::arg("weights"), nb::arg("shrink"),
+               nb::arg("count"));
     module.def("expand", &expand, nb::arg("groups"), nb::arg("members"), nb::arg("start"));
     module.def("random_words", &random_words, nb::arg("seed"), nb::arg("stream"), nb::arg("step"),
                nb::arg("count"));

@@ -3,6 +3,7 @@
 
 NB_MODULE(DUALFREE_MODULE, module) {
     module.attr("level") = DUALFREE_LEVEL;
+    bind_arbitrary(module);
     bind_checks(module);
     bind_dfsdca(module);
     bind_draws(module);

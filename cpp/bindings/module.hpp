@@ -1,6 +1,7 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
+void bind_arbitrary(nanobind::module_& module);
 void bind_checks(nanobind::module_& module);
 void bind_dfsdca(nanobind::module_& module);
 void bind_draws(nanobind::module_& module);

@@ -42,7 +42,8 @@ class Run:
         if not method.takes_all:
             self.start_potential = initial_potential(self.problem, self.best[0], state.alpha, theorem, first)
         # An empty row is a visit too: it has a place in the index buffer.
-        work = self.sampling.mean_size * (self.problem.examples.stored / self.problem.n + 1)
+        examples = self.sampling.problem.examples  # for the methods along features these are the columns
+        work = self.sampling.mean_size * (examples.stored / self.sampling.problem.n + 1)
         self.largest_piece = int(np.clip(_PIECE_NONZEROS / work, 1, _PIECE_ITERATIONS))
         self.piece = min(_PIECE_FIRST, self.largest_piece)
 
@@ -97,6 +98,8 @@ class Run:
             # The method has things to do at the end of each epoch, so no piece goes beyond one.
             whole = self.state.iteration // per_epoch + 1
             end = max(self.state.iteration + 1, round(whole * per_epoch))
+            if self.state.iteration == round((whole - 1) * per_epoch):
+                self.sampling.refresh(self.state.w, self.state.alpha, self.state.centre)
             left = min(target, end) - self.state.iteration
             count = left if self.method.whole_epochs else min(self.piece, left)
             self.method.advance(self.state, self.sampling.draw(self.state.iteration, count, self.seed))

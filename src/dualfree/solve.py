@@ -48,9 +48,11 @@ def solve(
     method : str
         ``"dfsdca"``; ``"newton"``, for few features (up to 5,000); ``"lbfgs"``, for many features and many threads;
         ``"auto"``, whichever of these will be the fastest, by the problem's shape and by what is seen on the way (the
-        message says what was chosen and why); ``"dfsdca-rounds"``, for several threads; or one of the methods that the
-        paper names: ``sgd``, ``sag``, ``saga``, ``svrg``, ``s2gd``, ``ms2gd``, ``s2cd``, and on the dual ``sdca``,
-        ``prox-sdca``, ``iprox-sdca``, ``asdca``, ``acc-prox-sdca``. ``dualfree methods`` says what each needs.
+        message says what was chosen and why); ``"dfsdca-rounds"``, for several threads; or one of the others that the
+        paper names: primal ones (``sgd``, ``sag``, ``saga``, ``svrg``, ``s2gd``, ``ms2gd``, ``s2cd``), dual ones
+        (``sdca``, ``prox-sdca``, ``iprox-sdca``, ``asdca``, ``acc-prox-sdca``, ``adasdca``, ``sdna``, ``quartz``), and
+        those along features (``nsync``, ``ucdc``, ``alpha``, ``hydra``), whose samplings draw features. ``dualfree
+        methods`` says what each needs.
     sampling : Sampling, BoundSampling or str, optional
         `Shuffled` by default (`Uniform` where some φ_i is not convex, and for the primal methods). A string is read
         by `dualfree.samplings.by_name`, such as ``"nice:8"``.
@@ -167,7 +169,8 @@ def _solve_by(
     tuning: Tuning | None = None
     if tuned:
         tuning = tune(METHODS[method], problem, bound, start, seed, begun + limits.time_limit)
-        running.rule = METHODS[method].step_rule(bound, tuning.theta)
+        running = METHODS[method](problem, bound, METHODS[method].step_rule(bound, tuning.theta))
+        running.n_threads = n_threads
     run = Run(running, start, limits, seed, begun)
     with progress_bar(progress, repr(bound.sampling), limits.max_epochs) as show:
         status = run.until_done(callback, show)
@@ -187,7 +190,7 @@ def _sampling_and_step(
     kind: type[Method], name: str, sampling: Any, step: Any, problem: Problem
 ) -> tuple[BoundSampling, StepRule]:
     if not kind.takes_all:
-        bound = _bound_sampling(kind.default_sampling(problem) if sampling is None else sampling, problem)
+        bound = _bound_sampling(kind, kind.default_sampling(problem) if sampling is None else sampling, problem)
         return bound, kind.step_rule(bound, None if isinstance(step, str) and step == "tuned" else step)
     if sampling is not None or step is not None:
         raise ValueError(f"method={name!r} visits all examples and finds its own steps; leave sampling and step out.")
@@ -203,19 +206,12 @@ def _every_example(problem: Problem) -> BoundSampling:
     )
 
 
-def _bound_sampling(sampling: Any, problem: Problem) -> BoundSampling:
+def _bound_sampling(kind: type[Method], sampling: Any, problem: Problem) -> BoundSampling:
     if isinstance(sampling, str):
         sampling = by_name(sampling)
-    if isinstance(sampling, Sampling):
-        return sampling.bind(problem)
-    if not isinstance(sampling, BoundSampling):
+    if not isinstance(sampling, (Sampling, BoundSampling)):
         raise TypeError(f"sampling is {sampling!r:.60}; it must be one of dualfree.samplings, such as Nice(8).")
-    if sampling.problem is not problem:
-        raise ValueError(
-            f"sampling is {sampling.sampling!r} bound to another problem, so its p and v do not belong to this one; "
-            "bind it to this problem, or give the sampling itself."
-        )
-    return sampling
+    return kind.bind(sampling, problem)
 
 
 def threads(n_threads: Any) -> int:

@@ -81,6 +81,11 @@ def default_step(problem: Problem) -> str:
 def step_rule(step: Any, bound: BoundSampling) -> StepRule:
     """The rule that `step` names: ``theorem-1``, ``theorem-2``, ``per-example``, ``implicit``, or a number θ."""
     problem = bound.problem
+    if bound.sampling.adapts and not (isinstance(step, str) and step in ("implicit", "per-example")):
+        raise ValueError(
+            f"step is {step!r:.60}, but the probabilities of sampling={bound.sampling!r} change during the run, and "
+            "such a step rests on them; take step='implicit' or 'per-example'."
+        )
     if not isinstance(step, str):
         return _number_rule(step, bound)
     if step not in NAMES:

@@ -7,6 +7,7 @@ from dualfree.methods import METHODS
 _SYMBOLS = (
     ("n, d, z", "examples, features, nonzeros of a visited row"),
     ("L, λ", "every φᵢ(Aᵢᵀw) + (λ/2)‖w‖² is L-smooth, L = maxᵢ lᵢ‖Aᵢ‖² + λ, and λ-strongly convex"),
+    ("p, v, τ", "probabilities and ESO parameters of the sampling, of examples i or features j, and the size of a set"),
     ("k, T", "iterations; a full pass counts as the n visits that it costs"),
 )
 

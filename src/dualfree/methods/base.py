@@ -87,6 +87,18 @@ class Method(ABC):
         return Shuffled() if problem.loss.all_convex else Uniform()
 
     @classmethod
+    def bind(cls, sampling: Sampling | BoundSampling, problem: Problem) -> BoundSampling:
+        """The sampling on what the method draws from: the examples, for most."""
+        if isinstance(sampling, Sampling):
+            return sampling.bind(problem)
+        if sampling.problem is not problem:
+            raise ValueError(
+                f"sampling is {sampling.sampling!r} bound to another problem, so its p and v do not belong to this "
+                "one; bind it to this problem, or give the sampling itself."
+            )
+        return sampling
+
+    @classmethod
     def step_rule(cls, bound: BoundSampling, step: Any = None) -> StepRule:
         """The rule that `step` names (None: the method's own default), checked."""
         return step_rule(default_step(bound.problem) if step is None else step, bound)
@@ -94,6 +106,11 @@ class Method(ABC):
     @classmethod
     def step_range(cls, bound: BoundSampling) -> tuple[float, float]:
         """The numbers between which ``step="tuned"`` looks: the theory's, and the largest that makes sense."""
+        if bound.sampling.adapts:
+            raise ValueError(
+                f"step is 'tuned', but the probabilities of sampling={bound.sampling!r} change during the run, and "
+                "steps of the grid rest on them; take step='implicit' or 'per-example'."
+            )
         return theorem_theta(bound, 2 if bound.problem.loss.all_convex else 1), float(bound.p.min())
 
     @abstractmethod

@@ -8,6 +8,7 @@ import numpy as np
 
 from dualfree.arrays import Floats
 from dualfree.methods.base import Method, State
+from dualfree.methods.requirements import require_plain
 from dualfree.problem import Evaluation, Problem
 from dualfree.samplings import Sampling, Shuffled, Uniform
 from dualfree.samplings.base import BoundSampling
@@ -60,15 +61,8 @@ class Primal(Method):
 
     @classmethod
     def _require(cls, bound: BoundSampling) -> None:
-        problem, method = bound.problem, f"method={cls.name!r}"
-        problem.require_convex(method)
-        if problem.intercept:
-            raise ValueError(f"{method} has no intercept; method='dfsdca' and method='newton' have one.")
-        if problem.loss.native is None:
-            raise ValueError(
-                f"{method} needs a loss that runs in the kernels, but {type(problem.loss).__name__} is written in "
-                "Python; give it `compiled`, or take method='dfsdca'."
-            )
+        method = f"method={cls.name!r}"
+        require_plain(method, bound.problem)
         if not isinstance(bound.sampling, cls.takes):
             raise ValueError(
                 f"{method} is defined for sampling={cls.takes_names}, not for {bound.sampling!r}; method='dfsdca' "
@@ -79,11 +73,14 @@ class Primal(Method):
         return State(self.problem.primal(alpha), alpha)
 
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
-        """The present w, certified with ``α_i = −φ_i'(A_iᵀw)``, which costs a pass."""
-        problem, w = self.problem, state.w
-        z = problem.margins(w)
-        state.alpha[:] = -problem.loss.weighted(problem.loss.derivative(z, problem.loss.y))
-        return w, problem.evaluate(w, state.alpha, z)
+        return state.w, certified(self.problem, state)[1]
+
+
+def certified(problem: Problem, state: State) -> tuple[Floats, Evaluation]:
+    """The products with the present w, and its evaluation with ``α_i = −φ_i'(A_iᵀw)``, which costs a pass."""
+    z = problem.margins(state.w)
+    state.alpha[:] = -problem.loss.weighted(problem.loss.derivative(z, problem.loss.y))
+    return z, problem.evaluate(state.w, state.alpha, z)
 
 
 def smoothness(problem: Problem) -> float:

@@ -8,11 +8,14 @@ so that it can be checked by reading; the tests hold the fast code to it.
 - `algorithm`: the step sizes, the implicit step, and Algorithm 1 as a loop over batches;
 - `dual`: SDCA and Prox-SDCA, ASDCA, Acc-Prox-SDCA;
 - `primal`: SGD, SAG, SAGA, S2CD, and SVRG, S2GD and mS2GD as one loop;
+- `primal_dual`: QUARTZ, SDNA, AdaSDCA's probabilities, SDCA without duality;
+- `coordinates`: NSync (and Hydra), UCDC and ALPHA, along features;
 - `samplings`: for each sampling p, the pair probabilities and the ESO weights β;
 - `overapproximation`: v from β, and the eigenvalue test that any ESO must pass.
 """
 
 from dualfree.reference.algorithm import dfsdca, implicit_step, theta
+from dualfree.reference.coordinates import alpha, feature_curvatures, nsync, ucdc
 from dualfree.reference.dual import acc_prox_sdca, asdca, exact_step, sdca
 from dualfree.reference.losses import (
     ReferenceLoss,
@@ -24,6 +27,7 @@ from dualfree.reference.losses import (
 )
 from dualfree.reference.overapproximation import eso_constant, eso_parameters
 from dualfree.reference.primal import length_law, s2cd, sag, saga, semi_stochastic, sgd
+from dualfree.reference.primal_dual import adaptive_probabilities, quartz, sdca_without_duality, sdna
 from dualfree.reference.problem import ReferenceProblem
 from dualfree.reference.samplings import ReferenceSampling
 
@@ -32,23 +36,31 @@ __all__ = [
     "ReferenceProblem",
     "ReferenceSampling",
     "acc_prox_sdca",
+    "adaptive_probabilities",
+    "alpha",
     "asdca",
     "dfsdca",
     "eso_constant",
     "eso_parameters",
     "exact_step",
+    "feature_curvatures",
     "huber",
     "implicit_step",
     "length_law",
     "logistic",
+    "nsync",
+    "quartz",
     "s2cd",
     "sag",
     "saga",
     "sdca",
+    "sdca_without_duality",
+    "sdna",
     "semi_stochastic",
     "sgd",
     "smoothed_hinge",
     "squared",
     "squared_hinge",
     "theta",
+    "ucdc",
 ]

@@ -4,6 +4,7 @@
 of `Sampling` with `probabilities` and `draw`.
 """
 
+from dualfree.samplings.adaptive import Adaptive
 from dualfree.samplings.base import BoundSampling, Draws, Sampling
 from dualfree.samplings.batches import Independent, Nice
 from dualfree.samplings.grouped import Buckets, Chunks, Distributed, Partition
@@ -12,6 +13,7 @@ from dualfree.samplings.serial import Importance, RandomSerial, Serial, Shuffled
 from dualfree.samplings.sets import SetList
 
 __all__ = [
+    "Adaptive",
     "BoundSampling",
     "Buckets",
     "Chunks",

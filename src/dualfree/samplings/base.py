@@ -81,6 +81,9 @@ class Sampling:
     covered: ClassVar[bool] = True
     """Whether the theorems cover it: the sets of different iterations are independent."""
 
+    adapts: ClassVar[bool] = False
+    """Whether the probabilities follow the run: then no step may rest on them."""
+
     def probabilities(self, problem: "Problem") -> ArrayLike:
         """``p_i = Prob(i ∈ Ŝ)``."""
         raise TypeError(f"{type(self).__name__} does not define probabilities(problem).")
@@ -159,6 +162,9 @@ class BoundSampling:
     def iterations_per_epoch(self) -> float:
         """Iterations that visit n examples on average."""
         return self.problem.n / self.mean_size
+
+    def refresh(self, w: Floats, alpha: Floats, offset: float = 0.0) -> None:
+        """Called at the start of each epoch with where the run stands; most samplings do not care."""
 
     def draw(self, first: int, count: int, seed: int = 0) -> Draws:
         """The sets of iterations ``first .. first + count − 1``: they depend on (seed, iteration) alone."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from dualfree.samplings.adaptive import Adaptive
 from dualfree.samplings.base import Sampling
 from dualfree.samplings.batches import Independent, Nice
 from dualfree.samplings.grouped import Buckets, Chunks, Distributed, Partition
@@ -11,6 +12,7 @@ _NAMES: dict[str, tuple[Callable[..., Sampling], tuple[type, ...]]] = {
     "uniform": (Uniform, ()),
     "importance": (Importance, ()),
     "shuffled": (Shuffled, ()),
+    "adaptive": (Adaptive, ()),
     "random": (RandomSerial, (float,)),
     "nice": (Nice, (int,)),
     "independent": (Independent, (float,)),
