@@ -42,7 +42,7 @@ class Run:
         if not method.takes_all:
             self.start_potential = initial_potential(self.problem, self.best[0], state.alpha, theorem, first)
         # An empty row is a visit too: it has a place in the index buffer.
-        work = float(self.sampling.p @ self.problem.examples.nonzeros) + self.sampling.mean_size
+        work = float(self.sampling.p @ self.problem.examples.work) + self.sampling.mean_size
         self.largest_piece = int(np.clip(_PIECE_NONZEROS / work, 1, _PIECE_ITERATIONS))
         self.piece = min(_PIECE_FIRST, self.largest_piece)
 
@@ -139,8 +139,8 @@ class Run:
         spent = f"{last.epoch:.4g} epochs and {self.seconds:.3g} s"
         message = f"{status.sentence} {proof.sentence} Asked: {goal:.3g}; spent: {spent}."
         return Result(
-            w,
-            alpha,
+            w.reshape(self.problem.examples.w_shape),
+            alpha.reshape(self.problem.examples.alpha_shape),
             status,
             message,
             proof,

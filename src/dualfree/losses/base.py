@@ -44,7 +44,8 @@ class Loss:
     """
 
     convex: ClassVar[bool] = True
-    compiled: ClassVar[tuple[Any, Any] | None] = None
+    compiled: ClassVar[Any] = None
+    outputs: int | None = None  # numbers that f takes where examples have several outputs, and all equally many
 
     def __init__(self, y: ArrayLike, weight: ArrayLike | None = None) -> None:
         self.y: Floats = self._targets(y)
@@ -66,6 +67,29 @@ class Loss:
     def smoothness(self, y: Floats) -> Floats:
         """A bound on ``|f''|`` for each example."""
         raise TypeError(f"{type(self).__name__} does not define smoothness(y).")
+
+    @property
+    def vector(self) -> bool:
+        """Whether f takes several numbers: the outputs of an example, or the rows of a block."""
+        return self.outputs is not None
+
+    def bound(self, examples: Any) -> "Loss":
+        """This loss for these examples, or one sentence that says why the two do not go together."""
+        if examples.grouped:
+            raise TypeError(f"X is Blocks, rows that belong together, but {type(self).__name__} takes one row at a time.")
+        if len(self.y) != examples.n:
+            raise ValueError(f"X has {examples.n} rows but y has {len(self.y)} entries; they must be equal.")
+        return self
+
+    def values(self, z: Floats, indices: Indices | None = None) -> Floats:
+        """``φ_i(z_i)``, weighted, for all examples or for the listed ones."""
+        y = self.y if indices is None else self.y[indices]
+        return self.weighted(np.asarray(self.value(z, y), dtype=np.float64), indices)
+
+    def derivatives(self, z: Floats, indices: Indices | None = None) -> Floats:
+        """``φ_i'(z_i)``, weighted, for all examples or for the listed ones."""
+        y = self.y if indices is None else self.y[indices]
+        return self.weighted(np.asarray(self.derivative(z, y), dtype=np.float64), indices)
 
     @property
     def has_conjugate(self) -> bool:

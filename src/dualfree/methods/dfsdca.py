@@ -1,8 +1,9 @@
 """dfSDCA, Algorithm 1 of the paper: dual-free SDCA with arbitrary sampling."""
 
+from typing import Any
+
 import numpy as np
 
-from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
@@ -31,8 +32,10 @@ class DfSDCA(Method):
         origin="Csiba, Richtárik 2015; Shalev-Shwartz 2015",
     )
 
-    def start(self, alpha: Floats, intercept: float = 0.0) -> State:
-        w = self.problem.primal(alpha) if alpha.any() else np.zeros(self.problem.d)
+    takes_outputs = True
+
+    def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
+        w = self.problem.primal(alpha).ravel() if alpha.any() else np.zeros(self.problem.d)
         return State(w, alpha, centre=intercept)
 
     def advance(self, state: State, draws: Draws) -> None:
@@ -40,17 +43,16 @@ class DfSDCA(Method):
         if loss.native is None:
             self._advance_in_python(state, draws)
         else:
-            state.moved += kernels.dfsdca(
-                problem.examples.shifted(state.centre),
+            state.moved += problem.examples.dfsdca(
                 loss.native,
                 self.rule.implicit,
                 self.rule.scale,
                 1 / (problem.lam * problem.n),
-                draws.indices,
-                draws.batch_start,
+                draws,
+                state.centre,
                 state.alpha,
                 state.w,
-                threads=self.n_threads,
+                n_threads=self.n_threads,
             )
         state.iteration += draws.count
 
@@ -68,10 +70,12 @@ class DfSDCA(Method):
         problem, loss = self.problem, self.problem.loss
         if not isinstance(loss, BuiltIn) or not loss.has_conjugate:
             return self.evaluate(state)
-        zero, point = np.zeros(problem.n), state.w.copy()
+        zero, point = np.zeros(problem.examples.total), state.w.copy()
+        margins = zero
         if problem.intercept:
-            state.centre = point[-1] = best_intercept(loss, zero, state.centre)
-        value = float(loss.weighted(loss.value(zero + state.centre, loss.y)).mean())
+            state.centre = point[problem.free] = best_intercept(loss, zero, state.centre)
+            margins = problem.examples.shift(zero, state.centre)
+        value = float(loss.values(margins).mean())
         gap = value + float(loss.weighted_conjugate(zero).mean())
         return point, Evaluation(value, np.full(problem.d, np.inf), gap, None)
 
@@ -80,23 +84,24 @@ class DfSDCA(Method):
         epoch = state.iteration // max(1, round(self.sampling.iterations_per_epoch))
         if epoch % _MEND_EVERY == 0:
             self._mend(state)
-        kappa, u = self.problem.examples.constant_value, float(state.w[-1])
-        point = state.w.copy()
-        point[-1] = 0.0
-        z = self.problem.examples.margins(point, n_threads=self.n_threads)
-        point[-1] = best_intercept(self.problem.loss, z, state.centre + kappa * u)
+        problem, free = self.problem, self.problem.free
+        point, moved = state.w.copy(), problem.examples.constant_value * state.w[free]
+        point[free] = 0.0
+        z = problem.examples.margins(point, n_threads=self.n_threads)
+        point[free] = best_intercept(problem.loss, z, state.centre + moved)
         if state.iteration == 0:  # w is what it was given as, and the best b is the best centre to begin with
-            state.centre = float(point[-1]) - kappa * u
-        return point, self.problem.evaluate(point, state.alpha, z + point[-1], n_threads=self.n_threads)
+            state.centre = point[free] - moved
+        z = problem.examples.shift(z, point[free])
+        return point, problem.evaluate(point, state.alpha, z, n_threads=self.n_threads)
 
     def end_epoch(self, state: State) -> None:
         """Move the centre to the present intercept: one step of the method of multipliers."""
         if self.problem.intercept:
-            state.centre += self.problem.examples.constant_value * float(state.w[-1])
+            state.centre = state.centre + self.problem.examples.constant_value * state.w[self.problem.free]
 
     def _mend(self, state: State) -> bool:
         """Derive w anew where rounding, which adds up over long runs, has taken it off ``(1/λn) Σ A_i α_i``."""
-        derived = self.problem.primal(state.alpha)
+        derived = self.problem.primal(state.alpha).ravel()
         if not _apart(state.w, derived):
             return False
         state.w[:] = derived
@@ -110,8 +115,9 @@ class DfSDCA(Method):
             batch = draws.indices[first:last]
             if len(batch) == 0:
                 continue
-            delta = self._delta(batch, examples.margins(state.w, batch, state.centre), state.alpha[batch])
-            state.alpha[batch] += delta
+            at = examples.positions(batch)
+            delta = self._delta(batch, examples.margins(state.w, batch, state.centre), state.alpha[at])
+            state.alpha[at] += delta
             examples.combine(inverse * delta, batch, out=state.w)
 
     def _delta(self, batch: Indices, z: Floats, alpha: Floats) -> Floats:
@@ -119,8 +125,7 @@ class DfSDCA(Method):
         scale = np.broadcast_to(self.rule.scale, (self.problem.n,))[batch]
         if self.rule.implicit:
             return implicit_alpha(loss, batch, z, alpha, scale) - alpha
-        derivative = loss.weighted(np.asarray(loss.derivative(z, loss.y[batch]), dtype=np.float64), batch)
-        return -scale * (derivative + alpha)
+        return -self.problem.examples.spread(scale, batch) * (loss.derivatives(z, batch) + alpha)
 
 
 def _apart(w: Floats, other: Floats) -> bool:

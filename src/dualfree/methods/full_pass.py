@@ -1,11 +1,10 @@
 """What the full-pass second-order methods share: one pass a trial, a line search for O(n), the gap for nothing."""
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from dualfree._native import kernels
 from dualfree.arrays import Floats
 from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
@@ -38,17 +37,16 @@ class FullPass(Method):
         self._model: LimitedMemory | None = None
 
     @abstractmethod
-    def _new_base(self, curvatures: Floats) -> Base:
-        """A model of the curvature of P from those of the losses."""
+    def _new_base(self, margins: Floats) -> Base:
+        """A model of the curvature of P at the point with these margins."""
 
     def _outgrown(self, fall: float, decrement: float) -> bool:
         """Whether a better model would pay, after a step that left `fall` of the decrement before it."""
         return False
 
-    def start(self, alpha: Floats, intercept: float = 0.0) -> State:
-        w = self.problem.primal(alpha) if alpha.any() else np.zeros(self.problem.d)
-        if self.problem.intercept:
-            w[-1] = intercept
+    def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
+        w = self.problem.primal(alpha).ravel() if alpha.any() else np.zeros(self.problem.d)
+        w[self.problem.free] = intercept
         return State(w, alpha)
 
     def advance(self, state: State, draws: Draws) -> None:
@@ -62,8 +60,8 @@ class FullPass(Method):
     def _step(self, state: State) -> None:
         w, seen, z = self._here = self._here or self._look(state.w)
         fresh = self._model is None
-        model = self._model = self._model or LimitedMemory(self._new_base(self.problem.curvatures(z)))
-        d = len(w) - self.problem.intercept
+        model = self._model = self._model or LimitedMemory(self._new_base(z))
+        d = self.problem.free.start
         direction = np.zeros(len(w))
         direction[:d] = -model.solve(seen.gradient[:d])
         slope = float(seen.gradient @ direction)
@@ -106,15 +104,18 @@ class FullPass(Method):
         """
         assert self._here is not None
         w, seen, z = self._here
-        problem, loss, d = self.problem, self.problem.loss, len(w) - self.problem.intercept
-        intercepts = (float(w[-1]), float(there[0][-1])) if problem.intercept else (0.0, 0.0)
-        change = there[2] - z - (intercepts[1] - intercepts[0])
-        t, b = 1.0, intercepts[0]
+        problem, loss, examples, free = self.problem, self.problem.loss, self.problem.examples, self.problem.free
+        before, change, b = z, there[2] - z, w[free]
+        if problem.intercept:
+            before, change = examples.shift(z, -b), examples.shift(change, b - there[0][free])
+        t = 1.0
         while t > _SHORTEST:
             t *= 0.5
-            at, point = z - intercepts[0] + t * change, (w + t * direction)[:d]
-            b = best_intercept(loss, at, b) if problem.intercept else 0.0
-            losses = loss.weighted(loss.value(at + b, loss.y))
+            at, point = before + t * change, (w + t * direction)[: free.start]
+            if problem.intercept:
+                b = best_intercept(loss, at, b)
+                at = examples.shift(at, b)
+            losses = loss.values(at)
             if float(losses.mean()) + 0.5 * problem.lam * float(point @ point) <= seen.value + _SUFFICIENT * t * slope:
                 break
         return t
@@ -124,8 +125,7 @@ class FullPass(Method):
             self._here = self._look(state.w)
         w, seen, z = self._here
         state.w[:] = w
-        kernels.loss_derivative(self.problem.loss.native, z, state.alpha)
-        np.negative(state.alpha, out=state.alpha)
+        np.negative(cast(BuiltIn, self.problem.loss).slopes(z)[1], out=state.alpha)
         return w, seen
 
 

@@ -1,6 +1,7 @@
 """Newton's method with a sampled Hessian, and its frugal kin for many features, L-BFGS."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class Newton(FullPass):
         self._sample = sample_size(problem)
         self._samples = 0
 
-    def start(self, alpha: Floats, intercept: float = 0.0) -> State:
+    def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
         state = super().start(alpha, intercept)
         if alpha.any():
             return state
@@ -60,8 +61,8 @@ class Newton(FullPass):
             state.w[:] = rough[0]
         return state
 
-    def _new_base(self, curvatures: Floats) -> Base:
-        n = self.problem.n
+    def _new_base(self, margins: Floats) -> Base:
+        n, curvatures = self.problem.n, self.problem.curvatures(margins)
         size = min(n, self._sample * _GROWTH**self._samples)
         chosen = np.random.default_rng(self._samples).choice(n, size, replace=False) if size < n else np.arange(n)
         self._samples += 1
@@ -93,7 +94,9 @@ class LBFGS(FullPass):
         origin="Liu, Nocedal 1989",
     )
 
-    def _new_base(self, curvatures: Floats) -> Base:
+    takes_outputs = True
+
+    def _new_base(self, margins: Floats) -> Base:
         return Scaled(self.problem)
 
 

@@ -25,6 +25,7 @@ class DfSDCARounds(DfSDCA):
     Memory: a copy of w for each thread.
     """
 
+    takes_outputs = False
     about = About(
         title="dfSDCA on T threads, in rounds",
         needs="built-in convex losses; serial samplings; implicit steps; no intercept",
