@@ -18,7 +18,7 @@ struct Place {
     Size i, at, m;
 };
 
-constexpr Size scratch_of_a_step = 5;  // numbers for each output that an implicit step may write to
+constexpr Size scratch_of_a_step = 6;  // numbers for each output that an implicit step may write to
 
 struct VectorLoss {
     virtual ~VectorLoss() = default;
@@ -45,6 +45,25 @@ DUALFREE_INLINE auto with_outputs(Size m, Function&& f) {
     }
 }
 
+// f(lanes, z) with the scores z followed by so many of weight zero that they fill whole SIMD registers, for up to 24 of
+// them: half-filled registers would be worse than idle lanes.
+constexpr double no_score = -1e300;
+template <class Function>
+DUALFREE_INLINE auto with_lanes(Size m, const double* z, Function&& f) {
+    const auto padded = [&](auto lanes) {
+        double scores[lanes];
+        for (Size k = 0; k < lanes; ++k) scores[k] = k < m ? z[k] : no_score;
+        return f(lanes, scores);
+    };
+    if (m <= 4) return padded(std::integral_constant<Size, 4>{});
+    if (m <= 8) return padded(std::integral_constant<Size, 8>{});
+    if (m <= 12) return padded(std::integral_constant<Size, 12>{});
+    if (m <= 16) return padded(std::integral_constant<Size, 16>{});
+    if (m <= 20) return padded(std::integral_constant<Size, 20>{});
+    if (m <= 24) return padded(std::integral_constant<Size, 24>{});
+    return f(m, z);
+}
+
 // s = softmax(z); returns log sum exp(z).
 template <class M>
 DUALFREE_INLINE double softmax(M m, const double* z, double* s) {
@@ -69,7 +88,16 @@ struct CrossEntropy {
     double target(Place p, Size k) const { return one_class ? (Size(y[p.i]) == k ? 1.0 : 0.0) : y[p.at + k]; }
 
     double value_and_gradient(Place p, const double* z, double* gradient) const {
-        double value = with_outputs(p.m, [&](auto m) { return softmax(m, z, gradient); });
+        double value = with_lanes(p.m, z, [&](auto lanes, const double* scores) {
+            if constexpr (std::is_same_v<decltype(lanes), Size>) {
+                return softmax(lanes, scores, gradient);
+            } else {
+                double s[lanes];
+                const double found = softmax(lanes, scores, s);
+                std::copy(s, s + p.m, gradient);
+                return found;
+            }
+        });
         if (one_class) {
             const Size k = Size(y[p.i]);
             gradient[k] -= 1;
@@ -105,31 +133,34 @@ struct CrossEntropy {
     // residual falls always gets there. Softmax bends by less than its argument's square, so an error of at most
     // (c move)^2 is left by a full move, and the last one needs no confirmation.
     template <class M>
-    static bool newton(M m, const double* z, const double* p, double c, double* x, double* scratch) {
-        double *u = scratch, *s = scratch + m, *move = scratch + 2 * m;
+    DUALFREE_INLINE static bool newton(M m, const double* z, const double* p, double c, double* x, double* scratch) {
+        double *s = scratch, *move = scratch + m, *inverse = scratch + 2 * m, *u = scratch + 3 * m;
         double before = infinity, length = 1;
-        for (Size k = 0; k < m; ++k) x[k] = p[k], move[k] = 0;
+        for (Size k = 0; k < m; ++k) x[k] = p[k];
         for (int round = 0; round < 200; ++round) {
+#pragma omp simd
             for (Size k = 0; k < m; ++k) u[k] = z[k] + c * (p[k] - x[k]);
             softmax(m, u, s);
-            double size = 0;
-            for (Size k = 0; k < m; ++k) size += (x[k] - s[k]) * (x[k] - s[k]);
+            double size = 0, weight = 0, along = 0;
+#pragma omp simd reduction(+ : size, weight, along)
+            for (Size k = 0; k < m; ++k) {
+                const double residual = x[k] - s[k];
+                inverse[k] = 1 / (1 + c * s[k]);
+                size += residual * residual;
+                weight += s[k] * inverse[k];
+                along += s[k] * inverse[k] * residual;
+            }
             if (!(size <= before)) {
                 if (length < 1e-9) return false;
                 length *= 0.5;
                 for (Size k = 0; k < m; ++k) x[k] -= length * move[k];
                 continue;
             }
-            double weight = 0, along = 0;
-            for (Size k = 0; k < m; ++k) {
-                const double h = s[k] / (1 + c * s[k]);
-                weight += h;
-                along += h * (x[k] - s[k]);
-            }
             const double shift = c * along / weight;
             double moved = 0;
+#pragma omp simd reduction(+ : moved)
             for (Size k = 0; k < m; ++k) {
-                move[k] = -(x[k] - s[k] + shift * s[k]) / (1 + c * s[k]);
+                move[k] = -(x[k] - s[k] + shift * s[k]) * inverse[k];
                 x[k] += move[k];
                 moved += move[k] * move[k];
             }
@@ -139,13 +170,50 @@ struct CrossEntropy {
         return false;
     }
 
+    // The same root for any z, p and c, slowly, where an alpha far outside the domain is too much for Newton's method. It
+    // has log x_k + c x_k = b_k - t, b = z + c p, for one number t, and the sum of x falls as t grows.
+    static void by_bisection(Size m, const double* b, double c, double* x) {
+        double top = b[0], sum = 0;
+        for (Size k = 1; k < m; ++k) top = std::max(top, b[k]);
+        for (Size k = 0; k < m; ++k) sum += std::exp(b[k] - top);
+        double high = top + std::log(sum), low = high - c;
+        for (int round = 0; round < 100 && low < high; ++round) {
+            const double t = 0.5 * (low + high);
+            sum = 0;
+            for (Size k = 0; k < m; ++k) sum += x[k] = omega(b[k] - t, c);
+            (sum > 1 ? low : high) = t;
+        }
+        for (Size k = 0; k < m; ++k) x[k] /= sum;
+    }
+
+    // The x with log x + c x = r. With y = log x the left side is convex and increasing: Newton's method cannot fail.
+    static double omega(double r, double c) {
+        double y = r > 1 ? std::min(r, std::log(r / c)) : r;
+        for (int round = 0; round < 100; ++round) {
+            const double raised = c * std::exp(y), step = (y + raised - r) / (1 + raised);
+            y -= step;
+            if (std::fabs(step) <= 1e-16 * (1 + std::fabs(y))) break;
+        }
+        return std::exp(y);
+    }
+
     void implicit(Place place, const double* z, const double* a, double c, double* next, double* scratch) const {
-        double* p = scratch;
-        for (Size k = 0; k < place.m; ++k) p[k] = target(place, k) - a[k];
-        const bool found = with_outputs(place.m, [&](auto m) { return newton(m, z, p, c, next, scratch + place.m); });
-        if (!found) {  // then the step with the largest curvature, 1/2, which is always safe
-            softmax(place.m, z, scratch + place.m);
-            for (Size k = 0; k < place.m; ++k) next[k] = p[k] - (p[k] - scratch[place.m + k]) / (1 + 0.5 * c);
+        const bool found = with_lanes(place.m, z, [&](auto lanes, const double* scores) {
+            if constexpr (std::is_same_v<decltype(lanes), Size>) {
+                for (Size k = 0; k < lanes; ++k) next[k] = target(place, k) - a[k];
+                std::copy(next, next + lanes, scratch + 4 * lanes);
+                return newton(lanes, scores, scratch + 4 * lanes, c, next, scratch);
+            } else {
+                double p[lanes], x[lanes], room[4 * lanes];
+                for (Size k = 0; k < lanes; ++k) p[k] = k < place.m ? target(place, k) - a[k] : 0.0;
+                const bool good = newton(lanes, scores, p, c, x, room);
+                std::copy(x, x + place.m, next);
+                return good;
+            }
+        });
+        if (!found) {
+            for (Size k = 0; k < place.m; ++k) scratch[k] = z[k] + c * (target(place, k) - a[k]);
+            by_bisection(place.m, scratch, c, next);
         }
         for (Size k = 0; k < place.m; ++k) next[k] = target(place, k) - next[k];
     }
@@ -247,7 +315,7 @@ struct Weighted final : VectorLoss {
         const double k = weight_of(p.i);
         if (k == 1) return f.implicit(p, z, a, c, next, scratch);
         if (k == 0) return std::fill(next, next + p.m, 0.0);
-        double* scaled = scratch + 4 * p.m;
+        double* scaled = scratch + 5 * p.m;
         for (Size j = 0; j < p.m; ++j) scaled[j] = a[j] / k;
         f.implicit(p, z, scaled, c * k, next, scratch);
         for (Size j = 0; j < p.m; ++j) next[j] *= k;

@@ -12,8 +12,7 @@ template <class Function>
 static void for_each_example(const nb::tuple& places_tuple, const nb::tuple& loss_tuple, std::size_t size,
                              Function&& function) {
     const Places places = places_from(places_tuple);
-    const auto loss = vector_loss_from(loss_tuple, places.n, places.total);
-    require_classes(loss_tuple, places);
+    const auto loss = checked_loss(loss_tuple, places);
     require_size("z", size, places.total);
     nb::gil_scoped_release release;
     for (Size i = 0; i < places.n; ++i) function(*loss, places.place(i));

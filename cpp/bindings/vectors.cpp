@@ -9,47 +9,46 @@ using namespace dualfree;
 
 static double bound_dfsdca(nb::tuple examples_tuple, nb::tuple loss_tuple, bool implicit, In<double> scale, double inverse,
                      In<Size> indices, std::optional<In<Size>> start, Out<double> alpha, Out<double> w) {
-    return on_vectors(examples_tuple, loss_tuple, [&](const auto& examples, const VectorLoss& loss) {
-        require_examples(indices, examples.n);
-        if (start) require_batches(*start, indices.size());
-        require_size("alpha", alpha.size(), examples.total);
-        require_size("w", w.size(), examples.weights);
-        if (scale.size() != 1) require_size("scale", scale.size(), examples.n);
-        const Batches batches{indices.data(), data_or_null(start),
+    const auto examples = vectors_from(examples_tuple);
+    const auto loss = checked_loss(loss_tuple, *examples);
+    require_examples(indices, examples->n);
+    if (start) require_batches(*start, indices.size());
+    require_size("alpha", alpha.size(), examples->total);
+    require_size("w", w.size(), examples->weights);
+    if (scale.size() != 1) require_size("scale", scale.size(), examples->n);
+    const Batches batches{indices.data(), data_or_null(start),
                               start ? Size(start->size()) - 1 : Size(indices.size())};
-        nb::gil_scoped_release release;
-        return dfsdca_vectors(examples, loss, {scale.data(), Size(scale.size() != 1), implicit}, inverse, batches,
+    nb::gil_scoped_release release;
+    return dfsdca_vectors(*examples, *loss, {scale.data(), Size(scale.size() != 1), implicit}, inverse, batches,
                               alpha.data(), w.data());
-    });
 }
 
 static double bound_loss_and_gradient(nb::tuple examples_tuple, nb::tuple loss_tuple, In<double> w, Out<double> gradient,
                                 std::optional<Out<double>> margins, int threads) {
-    return on_vectors(examples_tuple, loss_tuple, [&](const auto& examples, const VectorLoss& loss) {
-        require_size("w", w.size(), examples.weights);
-        require_size("gradient", gradient.size(), examples.weights);
-        if (margins) require_size("margins", margins->size(), examples.total);
-        nb::gil_scoped_release release;
-        return vector_loss_and_gradient(examples, loss, w.data(), gradient.data(), margins ? margins->data() : nullptr,
+    const auto examples = vectors_from(examples_tuple);
+    const auto loss = checked_loss(loss_tuple, *examples);
+    require_size("w", w.size(), examples->weights);
+    require_size("gradient", gradient.size(), examples->weights);
+    if (margins) require_size("margins", margins->size(), examples->total);
+    nb::gil_scoped_release release;
+    return vector_loss_and_gradient(*examples, *loss, w.data(), gradient.data(), margins ? margins->data() : nullptr,
                                         threads);
-    });
 }
 
 static std::pair<double, double> bound_certify(nb::tuple examples_tuple, nb::tuple loss_tuple, In<double> w, In<double> alpha,
                                          Out<double> sums, int threads) {
-    return on_vectors(examples_tuple, loss_tuple, [&](const auto& examples, const VectorLoss& loss) {
-        require_size("w", w.size(), examples.weights);
-        require_size("alpha", alpha.size(), examples.total);
-        require_size("sums", sums.size(), 2 * examples.weights);
-        nb::gil_scoped_release release;
-        const Certified c = vector_certify(examples, loss, w.data(), alpha.data(), sums.data(), threads);
-        return std::pair<double, double>{c.loss, c.fenchel};
-    });
+    const auto examples = vectors_from(examples_tuple);
+    const auto loss = checked_loss(loss_tuple, *examples);
+    require_size("w", w.size(), examples->weights);
+    require_size("alpha", alpha.size(), examples->total);
+    require_size("sums", sums.size(), 2 * examples->weights);
+    nb::gil_scoped_release release;
+    const Certified c = vector_certify(*examples, *loss, w.data(), alpha.data(), sums.data(), threads);
+    return std::pair<double, double>{c.loss, c.fenchel};
 }
 
 // The outputs of the listed examples, or of all.
-template <class E>
-static Size outputs_of(const E& examples, const std::optional<In<Size>>& indices) {
+static Size outputs_of(const VectorExamples& examples, const std::optional<In<Size>>& indices) {
     if (!indices) return examples.total;
     require_examples(*indices, examples.n);
     Size sum = 0;
@@ -59,28 +58,26 @@ static Size outputs_of(const E& examples, const std::optional<In<Size>>& indices
 
 static void bound_margins(nb::tuple examples_tuple, In<double> w, Out<double> out, std::optional<In<Size>> indices,
                     int threads) {
-    on_examples(examples_tuple, [&](const auto& examples) {
-        require_size("w", w.size(), examples.weights);
-        require_size("out", out.size(), outputs_of(examples, indices));
-        nb::gil_scoped_release release;
-        if (indices)
-            vector_margins_of(examples, indices->data(), Size(indices->size()), w.data(), out.data());
-        else
-            vector_margins(examples, w.data(), out.data(), threads);
-    });
+    const auto examples = vectors_from(examples_tuple);
+    require_size("w", w.size(), examples->weights);
+    require_size("out", out.size(), outputs_of(*examples, indices));
+    nb::gil_scoped_release release;
+    if (indices)
+        vector_margins_of(*examples, indices->data(), Size(indices->size()), w.data(), out.data());
+    else
+        vector_margins(*examples, w.data(), out.data(), threads);
 }
 
 static void bound_combine(nb::tuple examples_tuple, In<double> coefficients, Out<double> out,
                     std::optional<In<Size>> indices, int threads) {
-    on_examples(examples_tuple, [&](const auto& examples) {
-        require_size("coefficients", coefficients.size(), outputs_of(examples, indices));
-        require_size("out", out.size(), examples.weights);
-        nb::gil_scoped_release release;
-        if (indices)
-            vector_combine_of(examples, indices->data(), Size(indices->size()), coefficients.data(), out.data());
-        else
-            vector_combine(examples, coefficients.data(), out.data(), threads);
-    });
+    const auto examples = vectors_from(examples_tuple);
+    require_size("coefficients", coefficients.size(), outputs_of(*examples, indices));
+    require_size("out", out.size(), examples->weights);
+    nb::gil_scoped_release release;
+    if (indices)
+        vector_combine_of(*examples, indices->data(), Size(indices->size()), coefficients.data(), out.data());
+    else
+        vector_combine(*examples, coefficients.data(), out.data(), threads);
 }
 
 void bind_vectors(nb::module_& module) {

@@ -18,8 +18,7 @@ inline Size require_blocks(const In<Size>& start, Size rows) {
 }
 
 // (rows, m, offsets or None) for multi-output examples, (rows, start of each block) for blocks
-template <class Function>
-auto on_examples(const nb::tuple& t, Function&& function) {
+inline std::unique_ptr<VectorExamples> vectors_from(const nb::tuple& t) {
     const Rows rows = rows_from(nb::cast<nb::tuple>(t[0]));
     if (t.size() == 3) {
         const Size m = nb::cast<Size>(t[1]);
@@ -31,12 +30,18 @@ auto on_examples(const nb::tuple& t, Function&& function) {
         }
         if (m < 1) throw nb::value_error("the number of outputs must be at least 1.");
         return std::visit(
-            [&](const auto& r) { return function(MultiOutput<std::decay_t<decltype(r)>>{r, m, offset}); }, rows);
+            [&](const auto& r) -> std::unique_ptr<VectorExamples> {
+                return std::make_unique<MultiOutput<std::decay_t<decltype(r)>>>(r, m, offset);
+            },
+            rows);
     }
     const auto start = nb::cast<In<Size>>(t[1], false);
-    const Size most = require_blocks(start, examples_of(rows)), n = Size(start.size()) - 1;
+    const Places places{Size(start.size()) - 1, require_blocks(start, examples_of(rows)), start.data()};
     return std::visit(
-        [&](const auto& r) { return function(Blocks<std::decay_t<decltype(r)>>{r, start.data(), n, most}); }, rows);
+        [&](const auto& r) -> std::unique_ptr<VectorExamples> {
+            return std::make_unique<Blocks<std::decay_t<decltype(r)>>>(r, places);
+        },
+        rows);
 }
 
 // ("softmax", y, weight): the number of the class of each example; ("cross-entropy", y, weight): a distribution for each;
@@ -75,40 +80,27 @@ inline std::unique_ptr<VectorLoss> vector_loss_from(const nb::tuple& t, Size n, 
 }
 
 // The last line of defence for classes, which are places to write to.
-template <class E>
-void require_classes(const nb::tuple& loss, const E& examples) {
+inline void require_classes(const nb::tuple& loss, const Places& places) {
     if (std::string_view(nb::cast<nb::str>(loss[0]).c_str()) != "softmax") return;
     const double* y = nb::cast<In<double>>(loss[1], false).data();
-    for (Size i = 0; i < examples.n; ++i)
-        if (!(y[i] >= 0 && y[i] < double(examples.place(i).m)))
+    for (Size i = 0; i < places.n; ++i)
+        if (!(y[i] >= 0 && y[i] < double(places.place(i).m)))
             throw nb::value_error(("y of example " + std::to_string(i) + " is not the number of one of its outputs.").c_str());
 }
 
-template <class Function>
-auto on_vectors(const nb::tuple& examples_tuple, const nb::tuple& loss_tuple, Function&& function) {
-    return on_examples(examples_tuple, [&](const auto& examples) {
-        const auto loss = vector_loss_from(loss_tuple, examples.n, examples.total);
-        require_classes(loss_tuple, examples);
-        return function(examples, *loss);
-    });
-}
-
-// Where the outputs of examples lie, without the examples: (n, m), or the start of each block.
-struct Places {
-    Size n, outputs;
-    const Size* start;
-    Size total = start ? start[n] : n * outputs, most = outputs;
-    Place place(Size i) const {
-        return start ? Place{i, start[i], start[i + 1] - start[i]} : Place{i, i * outputs, outputs};
-    }
-};
-
+// (n, m), or (the start of each block,)
 inline Places places_from(const nb::tuple& t) {
     if (t.size() == 2) return {nb::cast<Size>(t[0]), nb::cast<Size>(t[1]), nullptr};
     const auto start = nb::cast<In<Size>>(t[0], false);
     if (start.size() == 0) throw nb::value_error("the start of the blocks is empty.");
     const Size most = require_blocks(start, start.data()[start.size() - 1]);
     return {Size(start.size()) - 1, most, start.data()};
+}
+
+inline std::unique_ptr<VectorLoss> checked_loss(const nb::tuple& loss, const Places& places) {
+    auto found = vector_loss_from(loss, places.n, places.total);
+    require_classes(loss, places);
+    return found;
 }
 
 }  // namespace dualfree

@@ -29,8 +29,7 @@ struct VectorStep {
 };
 
 // Returns the sum of |delta_i|^2.
-template <class E>
-double dfsdca_vectors(const E& examples, const VectorLoss& loss, const VectorStep& step, double inverse,
+inline double dfsdca_vectors(const VectorExamples& examples, const VectorLoss& loss, const VectorStep& step, double inverse,
                       const Batches& batches, double* alpha, double* w) {
     const Size visits = batches.start ? batches.start[batches.count] : batches.count;
     std::vector<double> scratch(std::size_t((scratch_of_a_step + 1) * examples.most)), deltas;
@@ -42,14 +41,14 @@ double dfsdca_vectors(const E& examples, const VectorLoss& loss, const VectorSte
         if (Size(deltas.size()) < held) deltas.resize(std::size_t(held));
         double* delta = deltas.data();
         for (Size v = first; v < last; ++v) {
-            if (v + far_ahead < visits) {
-                const Size ahead = batches.indices[v + far_ahead];
-                examples.prefetch_bounds(ahead);
-                __builtin_prefetch(alpha + examples.place(ahead).at);
+            Ahead ahead;
+            if (v + near_ahead < visits) {
+                ahead.near = batches.indices[v + near_ahead];
+                __builtin_prefetch(alpha + examples.place(ahead.near).at);
             }
-            if (v + near_ahead < visits) examples.prefetch(batches.indices[v + near_ahead]);
+            if (v + far_ahead < visits) ahead.far = batches.indices[v + far_ahead];
             const Place p = examples.place(batches.indices[v]);
-            examples.products(p.i, w, delta);
+            examples.products(p.i, w, delta, ahead);
             step(loss, p, alpha + p.at, delta, scratch.data());
             delta += p.m;
         }

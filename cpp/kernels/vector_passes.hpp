@@ -8,8 +8,7 @@
 namespace dualfree {
 
 // Sum of phi_i(z_i), and of A_i grad phi_i(z_i) into `gradient`; margins holds all z_i where they are wanted.
-template <class E>
-double vector_loss_and_gradient(const E& examples, const VectorLoss& loss, const double* w, double* gradient,
+inline double vector_loss_and_gradient(const VectorExamples& examples, const VectorLoss& loss, const double* w, double* gradient,
                                 double* margins, int threads) {
     return add_up(over_blocks(examples, threads, examples.weights, gradient, [&](Size first, Size last, double* sums) {
         Sum total;
@@ -34,8 +33,7 @@ inline double fenchel_slack(const VectorLoss& loss, Place p, double value, const
 }
 
 // One pass for everything a certificate needs, as for rows; `sums` is the gradient, and then the combination.
-template <class E>
-Certified vector_certify(const E& examples, const VectorLoss& loss, const double* w, const double* alpha, double* sums,
+inline Certified vector_certify(const VectorExamples& examples, const VectorLoss& loss, const double* w, const double* alpha, double* sums,
                          int threads) {
     struct Parts {
         Sum loss, fenchel;
@@ -63,29 +61,25 @@ Certified vector_certify(const E& examples, const VectorLoss& loss, const double
     return {total.value(), fenchel.value()};
 }
 
-template <class E>
-void vector_margins(const E& examples, const double* w, double* out, int threads) {
+inline void vector_margins(const VectorExamples& examples, const double* w, double* out, int threads) {
     over_rows(examples, threads, [&](Size first, Size last) {
         for (Size i = first; i < last; ++i) examples.products(i, w, out + examples.place(i).at);
     });
 }
 
 // Of the listed examples alone, their outputs one after the other.
-template <class E>
-void vector_margins_of(const E& examples, const Size* indices, Size count, const double* w, double* out) {
+inline void vector_margins_of(const VectorExamples& examples, const Size* indices, Size count, const double* w, double* out) {
     for (Size k = 0; k < count; out += examples.place(indices[k]).m, ++k) examples.products(indices[k], w, out);
 }
 
-template <class E>
-void vector_combine(const E& examples, const double* coefficients, double* out, int threads) {
+inline void vector_combine(const VectorExamples& examples, const double* coefficients, double* out, int threads) {
     over_blocks(examples, threads, examples.weights, out, [&](Size first, Size last, double* sums) {
         for (Size i = first; i < last; ++i) examples.add(i, 1.0, coefficients + examples.place(i).at, sums);
         return 0;
     });
 }
 
-template <class E>
-void vector_combine_of(const E& examples, const Size* indices, Size count, const double* coefficients, double* out) {
+inline void vector_combine_of(const VectorExamples& examples, const Size* indices, Size count, const double* coefficients, double* out) {
     for (Size k = 0; k < count; coefficients += examples.place(indices[k]).m, ++k)
         examples.add(indices[k], 1.0, coefficients, out);
 }

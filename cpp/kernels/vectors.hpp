@@ -1,5 +1,6 @@
 // Examples with several outputs: A_i = x_i (x) I_m, whose w holds m weights for each feature side by side (multi-output), or
-// the rows of X that belong together (a block). Both have `products`, z = A_i^T w, and `add`, w += scale A_i delta.
+// the rows of X that belong together (a block). Both have `products`, z = A_i^T w, and `add`, w += scale A_i delta, behind
+// virtual calls: the work of an example outweighs one, and the kernels need not be compiled for each kind of rows.
 #pragma once
 #include <algorithm>
 
@@ -8,25 +9,51 @@
 
 namespace dualfree {
 
+// Where the outputs of examples lie in arrays of one number for each output.
+struct Places {
+    Size n;              // examples
+    Size most;           // outputs of an example, or of the largest block
+    const Size* start;   // block i is the rows start[i] .. start[i + 1]; nullptr: `most` outputs each
+    Size total = start ? start[n] : n * most;
+
+    Place place(Size i) const {
+        return start ? Place{i, start[i], start[i + 1] - start[i]} : Place{i, i * most, most};
+    }
+};
+
+// Examples that will be visited soon: the row of the first is asked for, and where that of the second lies; -1: none.
+struct Ahead {
+    Size near = -1, far = -1;
+};
+
+struct VectorExamples : Places {
+    Size weights;  // length of w
+    VectorExamples(const Places& places, Size length) : Places(places), weights(length) {}
+    virtual ~VectorExamples() = default;
+    virtual Size work_before(Size i) const = 0;
+    virtual void products(Size i, const double* w, double* z, Ahead ahead = {}) const = 0;
+    virtual void add(Size i, double scale, const double* delta, double* w) const = 0;
+};
+
 template <class R>
-struct MultiOutput {
+struct MultiOutput final : VectorExamples {
     R rows;
     Size outputs;
     const double* offset;  // what is added to every product, one number for each output, or nullptr
-    Size n = rows.n, weights = rows.d * outputs, total = rows.n * outputs, most = outputs;
+    MultiOutput(const R& r, Size m, const double* b)
+        : VectorExamples({r.n, m, nullptr}, r.d * m), rows(r), outputs(m), offset(b) {}
 
-    Place place(Size i) const { return {i, i * outputs, outputs}; }
-    Size work_before(Size i) const { return rows.work_before(i) * outputs; }
-    DUALFREE_INLINE void prefetch_bounds(Size i) const { rows.prefetch_bounds(i); }
-    DUALFREE_INLINE void prefetch(Size i) const { rows.prefetch(i); }
+    Size work_before(Size i) const override { return rows.work_before(i) * outputs; }
 
-    void products(Size i, const double* w, double* z) const {
+    void products(Size i, const double* w, double* z, Ahead ahead) const override {
+        if (ahead.far >= 0) rows.prefetch_bounds(ahead.far);
+        if (ahead.near >= 0) rows.prefetch(ahead.near);
         with_outputs(outputs, [&](auto m) { products_of(m, i, w, z); });
         if (offset)
             for (Size k = 0; k < outputs; ++k) z[k] += offset[k];
     }
 
-    void add(Size i, double scale, const double* delta, double* w) const {
+    void add(Size i, double scale, const double* delta, double* w) const override {
         with_outputs(outputs, [&](auto m) { add_of(m, i, scale, delta, w); });
     }
 
@@ -102,25 +129,19 @@ struct MultiOutput {
 };
 
 template <class R>
-struct Blocks {
+struct Blocks final : VectorExamples {
     R rows;
-    const Size* start;  // example i is the rows start[i] .. start[i + 1]
-    Size n, most;       // examples, and the rows of the largest
-    Size weights = rows.d, total = rows.n;
+    Blocks(const R& r, const Places& places) : VectorExamples(places, r.d), rows(r) {}
 
-    Place place(Size i) const { return {i, start[i], start[i + 1] - start[i]}; }
-    Size work_before(Size i) const { return rows.work_before(start[i]); }
-    DUALFREE_INLINE void prefetch_bounds(Size i) const {
-        __builtin_prefetch(start + i);
-        rows.prefetch_bounds(start[i]);
-    }
-    DUALFREE_INLINE void prefetch(Size i) const { rows.prefetch(start[i]); }
+    Size work_before(Size i) const override { return rows.work_before(start[i]); }
 
-    void products(Size i, const double* w, double* z) const {
+    void products(Size i, const double* w, double* z, Ahead ahead) const override {
+        if (ahead.far >= 0) rows.prefetch_bounds(start[ahead.far]);
+        if (ahead.near >= 0) rows.prefetch(start[ahead.near]);
         const Place p = place(i);
         for (Size k = 0; k < p.m; ++k) z[k] = rows.dot(p.at + k, w);
     }
-    void add(Size i, double scale, const double* delta, double* w) const {
+    void add(Size i, double scale, const double* delta, double* w) const override {
         const Place p = place(i);
         for (Size k = 0; k < p.m; ++k)
             if (delta[k] != 0) rows.add_to(p.at + k, scale * delta[k], w);

@@ -23,6 +23,8 @@ _NEWTON_PASSES, _NEWTON_HESSIANS = 7.0, 2.0
 _LBFGS_PASSES, _LBFGS_POWER = 1.05, 0.43  # for each factor e of the tolerance, and with the condition number
 _LBFGS_FEWEST = 12.0
 _LBFGS_FEATURE = 10.0  # what an iteration costs for each feature, beside the pass
+# With several outputs: a pass in epochs of dfSDCA, and what L-BFGS needs, for each factor e of the tolerance.
+_VECTOR_PASS, _VECTOR_PASSES, _VECTOR_POWER = 0.45, 1.95, 0.61
 TITLES = {"dfsdca": "dfSDCA", "newton": "Newton's method", "lbfgs": "L-BFGS"}
 
 
@@ -69,6 +71,8 @@ def estimate(problem: Problem, tol: float) -> Costs:
     n, nonzeros = problem.n, float(problem.examples.stored) + problem.n * problem.intercept
     digits = math.log(1 / min(max(tol, 1e-14), 0.1))
     hardness = float(np.mean(problem.l)) * problem.examples.typical_square_norm / (problem.lam * n)
+    if problem.loss.vector:
+        return _with_several_outputs(problem, digits, hardness)
     epoch = nonzeros + _STEP * n
     one_pass = _PASS_NONZERO * nonzeros + _PASS_ROW * n
     looks = _LOOKS * one_pass / epoch
@@ -80,3 +84,16 @@ def estimate(problem: Problem, tol: float) -> Costs:
         passes = max(_LBFGS_FEWEST, _LBFGS_PASSES * digits * (1 + hardness) ** _LBFGS_POWER)
         epochs["lbfgs"] = passes * (one_pass + _LBFGS_FEATURE * problem.d) / epoch
     return Costs(epochs)
+
+
+def _with_several_outputs(problem: Problem, digits: float, hardness: float) -> Costs:
+    """The same where an example has several outputs: dfSDCA or L-BFGS."""
+    looks = _LOOKS * _VECTOR_PASS
+    passes = max(_LBFGS_FEWEST, _VECTOR_PASSES * digits * (1 + hardness) ** _VECTOR_POWER)
+    vectors = _LBFGS_FEATURE * problem.d / float(problem.examples.work.sum() + _STEP * problem.n)
+    return Costs(
+        {
+            "dfsdca": max(_FEWEST, _EPOCHS * digits * (1 + hardness)) + looks,
+            "lbfgs": passes * (_VECTOR_PASS + vectors),
+        }
+    )

@@ -198,7 +198,9 @@ class Rows:
         """``Σ φ_i(A_iᵀw)`` of a native loss, with its gradient added to `gradient`, and the margins where wanted."""
         return float(kernels.loss_and_gradient(self.native, loss, w, gradient, margins=margins, threads=n_threads))
 
-    def certify(self, loss: Any, w: Floats, alpha: Floats, *, n_threads: int = 1) -> tuple[float, float, Floats, Floats]:
+    def certify(
+        self, loss: Any, w: Floats, alpha: Floats, *, n_threads: int = 1
+    ) -> tuple[float, float, Floats, Floats]:
         """``Σ φ_i``, the Fenchel terms, ``Σ A_i ∇φ_i`` and ``Σ A_i a_i`` (a: α in the conjugates' domain), in a pass."""
         sums = np.zeros(2 * self.size)
         total, fenchel = kernels.certify(self.native, loss, w, alpha, sums, threads=n_threads)

@@ -297,6 +297,8 @@ def _examples(X: Any, loss: Loss, intercept: bool) -> Any:
     """Rows, rows of several outputs, or blocks: as X and the loss say."""
     if isinstance(X, Blocks):
         if intercept:
-            raise ValueError("intercept is True and X is Blocks: rows of a group are compared, and an intercept cancels.")
+            raise ValueError(
+                "intercept is True and X is Blocks: rows of a group are compared, and an intercept cancels."
+            )
         return X
     return Rows(X, constant=intercept) if loss.outputs is None else MultiOutput(X, loss.outputs, constant=intercept)

@@ -44,7 +44,9 @@ class _Vectors:
     ) -> float:
         return float(kernels.vector_loss_and_gradient(self.vectors(), loss, w, gradient, margins, threads=n_threads))
 
-    def certify(self, loss: Any, w: Floats, alpha: Floats, *, n_threads: int = 1) -> tuple[float, float, Floats, Floats]:
+    def certify(
+        self, loss: Any, w: Floats, alpha: Floats, *, n_threads: int = 1
+    ) -> tuple[float, float, Floats, Floats]:
         sums = np.zeros(2 * self.size)
         total, fenchel = kernels.vector_certify(self.vectors(), loss, w, alpha, sums, threads=n_threads)
         return total, fenchel, sums[: self.size].copy(), sums[self.size :]
@@ -283,7 +285,9 @@ def rows_of(start: Indices, indices: Indices) -> Indices:
 def _starts(group_ptr: ArrayLike, rows: int) -> Indices:
     start = np.asarray(group_ptr)
     if start.ndim != 1 or start.dtype.kind not in "iu" or len(start) < 2:
-        raise TypeError(f"group_ptr is {group_ptr!r:.60}; it must be a vector of whole numbers, from 0 to the rows of X.")
+        raise TypeError(
+            f"group_ptr is {group_ptr!r:.60}; it must be a vector of whole numbers, from 0 to the rows of X."
+        )
     if start[0] != 0 or start[-1] != rows:
         raise ValueError(f"group_ptr goes from {start[0]} to {start[-1]}; it must go from 0 to {rows}, the rows of X.")
     empty = np.flatnonzero(np.diff(start) <= 0)

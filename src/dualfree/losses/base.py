@@ -76,7 +76,9 @@ class Loss:
     def bound(self, examples: Any) -> "Loss":
         """This loss for these examples, or one sentence that says why the two do not go together."""
         if examples.grouped:
-            raise TypeError(f"X is Blocks, rows that belong together, but {type(self).__name__} takes one row at a time.")
+            raise TypeError(
+                f"X is Blocks, rows that belong together, but {type(self).__name__} takes one row at a time."
+            )
         if len(self.y) != examples.n:
             raise ValueError(f"X has {examples.n} rows but y has {len(self.y)} entries; they must be equal.")
         return self

@@ -23,7 +23,9 @@ class _OnBlocks(BuiltIn):
 
     def bound(self, examples: Any) -> Self:
         if not isinstance(examples, Blocks):
-            raise TypeError(f"{type(self).__name__} needs rows that belong together: give df.Blocks(X, group_ptr) for X.")
+            raise TypeError(
+                f"{type(self).__name__} needs rows that belong together: give df.Blocks(X, group_ptr) for X."
+            )
         self._check(examples)
         bound = copy.copy(self)
         bound._start = examples.start
@@ -109,7 +111,9 @@ class ListNet(_OnBlocks):
         if found != examples.total:
             raise ValueError(f"X has {examples.total} rows but relevance has {found} entries; they must be equal.")
         if self.weight is not None and len(self.weight) != examples.n:
-            raise ValueError(f"X has {examples.n} groups but weight has {len(self.weight)} entries; they must be equal.")
+            raise ValueError(
+                f"X has {examples.n} groups but weight has {len(self.weight)} entries; they must be equal."
+            )
 
     def bound(self, examples: Any) -> Self:
         bound = super().bound(examples)

@@ -79,7 +79,9 @@ def _check_slopes(loss: VectorLoss, z: Floats, step: Floats, value: Floats, grad
 def _check_conjugate(loss: VectorLoss, z: Floats, value: Floats, gradient: Floats) -> None:
     """``f*(∇f(z)) = zᵀ∇f(z) − f(z)``: too small a conjugate would certify what is not true."""
     found, expected = loss.weighted_conjugate(-gradient), _sums(loss, z * gradient) - value
-    wrong = np.isnan(found) | (np.isfinite(found) & (np.abs(found - expected) > 1e-6 * (1 + np.abs(expected) + np.abs(value))))
+    wrong = np.isnan(found) | (
+        np.isfinite(found) & (np.abs(found - expected) > 1e-6 * (1 + np.abs(expected) + np.abs(value)))
+    )
     if wrong.any():
         at = int(np.argmax(wrong))
         raise ValueError(

@@ -176,7 +176,9 @@ class BlockLoss(VectorLoss):
 
     def bound(self, examples: Any) -> Self:
         if not isinstance(examples, Blocks):
-            raise TypeError(f"{type(self).__name__} needs rows that belong together: give df.Blocks(X, group_ptr) for X.")
+            raise TypeError(
+                f"{type(self).__name__} needs rows that belong together: give df.Blocks(X, group_ptr) for X."
+            )
         if len(self.y) not in (examples.n, examples.total):
             raise ValueError(
                 f"X has {examples.n} groups of {examples.total} rows but y has {len(self.y)} entries; it must have one "
@@ -220,8 +222,6 @@ def compiled_vector(function: Any) -> LowLevelCallable:
     The signature, for numba: ``float64(CPointer(float64), CPointer(float64), CPointer(float64), int64)`` for z, y, the
     gradient to be written, and m.
     """
-    prototype = ctypes.CFUNCTYPE(
-        ctypes.c_double, *[ctypes.POINTER(ctypes.c_double)] * 3, ctypes.c_long
-    )
+    prototype = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.POINTER(ctypes.c_double)] * 3, ctypes.c_long)
     address = getattr(function, "address", None) or ctypes.cast(function, ctypes.c_void_p).value
     return LowLevelCallable(prototype(address))
