@@ -37,8 +37,6 @@ DUALFREE_INLINE auto with_outputs(Size m, Function&& f) {
         case 3: return f(std::integral_constant<Size, 3>{});
         case 4: return f(std::integral_constant<Size, 4>{});
         case 5: return f(std::integral_constant<Size, 5>{});
-        case 6: return f(std::integral_constant<Size, 6>{});
-        case 7: return f(std::integral_constant<Size, 7>{});
         case 8: return f(std::integral_constant<Size, 8>{});
         case 10: return f(std::integral_constant<Size, 10>{});
         default: return f(m);

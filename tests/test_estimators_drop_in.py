@@ -102,7 +102,7 @@ REFUSED = [
     ("LogisticRegression", {"penalty": None}, "penalty is None, .* C=1e6"),
     ("LogisticRegression", {"l1_ratio": 0.5}, "l1_ratio is 0.5, but an L1 part"),
     ("LogisticRegression", {"C": np.inf}, "C is inf, .* C=1e6"),
-    ("LogisticRegression", {"multi_class": "multinomial"}, "one against the rest"),
+    ("LogisticRegression", {"multi_class": "multinomial"}, "there are two classes"),
     ("LinearSVC", {"multi_class": "crammer_singer"}, "one against the rest"),
     ("LinearSVC", {"loss": "hinge"}, "loss='smoothed_hinge'"),
     ("LinearSVC", {"penalty": "l1"}, "only 'l2'"),
