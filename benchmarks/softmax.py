@@ -1,9 +1,9 @@
 """Softmax regression: dualfree against scikit-learn's lbfgs and saga and Cyanure's multinomial, one thread each.
 
-Milliseconds to ``P(W) − P* ≤ 1e-6 P*`` without intercept, rows divided by the largest norm. Every solver has the loosest
-tolerance of a grid with which it gets there; then all take turns, and medians are compared. The data: protein (three
-classes; its stand-in where the file is not at hand) and a generated text-like set of 20 classes with the row lengths and
-power-law features of rcv1.
+Milliseconds to ``P(W) − P* ≤ 1e-6 P*`` without intercept, rows divided by the largest norm. Every solver has the
+loosest tolerance of a grid with which it gets there; then all take turns, and medians are compared. The data: protein
+(three classes; its stand-in where the file is not at hand) and a generated text-like set of 20 classes with the row
+lengths and power-law features of rcv1.
 """
 
 import time

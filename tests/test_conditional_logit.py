@@ -1,4 +1,4 @@
-"""The conditional logit estimator: statsmodels' model where the penalty is weak, any order of rows, and its refusals."""
+"""The conditional logit estimator: statsmodels' model where the penalty is weak, any order of rows, refusals."""
 
 import numpy as np
 import pytest
@@ -63,7 +63,9 @@ def test_rows_in_any_order_dense_and_sparse(kind, dtype):
 def test_solvers_and_samplings(solver):
     X, y, groups = choices()
     reference = ConditionalLogit(tol=1e-12).fit(X, y, groups)
-    np.testing.assert_allclose(ConditionalLogit(tol=1e-12, solver=solver).fit(X, y, groups).coef_, reference.coef_, atol=1e-5)
+    np.testing.assert_allclose(
+        ConditionalLogit(tol=1e-12, solver=solver).fit(X, y, groups).coef_, reference.coef_, atol=1e-5
+    )
     batches = ConditionalLogit(tol=1e-10, sampling="chunks:4", step="theorem-2", max_iter=5000).fit(X, y, groups)
     np.testing.assert_allclose(batches.coef_, reference.coef_, atol=1e-4)
     assert clone(batches).sampling == "chunks:4"

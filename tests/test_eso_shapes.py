@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import dualfree as df
-from dualfree.reference import vectors
 from dualfree.reference import samplings as reference_samplings
+from dualfree.reference import vectors
 from helpers.problems import matrix, with_layout
 from helpers.samplings import CASE_NAMES, sampling_case
 from helpers.vectors import group_starts

@@ -105,7 +105,7 @@ def test_cross_validation_warm_start_callbacks_and_hand_over():
 
 def test_what_cannot_be_had_is_refused():
     X, y = iris()
-    with pytest.raises(ValueError, match="multi_class is 'ovr', .*OneVsRestClassifier"):
+    with pytest.raises(ValueError, match=r"multi_class is 'ovr', .*OneVsRestClassifier"):
         LogisticRegression(multi_class="ovr").fit(X, y)
     with pytest.raises(ValueError, match="there are two classes"):
         LogisticRegression(multi_class="multinomial").fit(X, y == "setosa")
@@ -131,6 +131,8 @@ def test_protein_equals_scikit_learn():
     data = df.datasets.load("protein", original_labels=True)
     settings = {"C": 0.01, "fit_intercept": True}
     ours = LogisticRegression(**settings, tol=1e-12, max_iter=10_000).fit(data.X, data.y)
-    theirs = linear_model.LogisticRegression(**settings, solver="newton-cg", tol=1e-10, max_iter=1000).fit(data.X, data.y)
+    theirs = linear_model.LogisticRegression(**settings, solver="newton-cg", tol=1e-10, max_iter=1000).fit(
+        data.X, data.y
+    )
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
     np.testing.assert_allclose(ours.predict_proba(data.X), theirs.predict_proba(data.X), atol=1e-6)

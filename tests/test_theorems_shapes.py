@@ -22,7 +22,14 @@ def choice_problem(n=48, d=4):
 
 
 PROBLEMS = {"softmax": softmax_problem(), "choice": choice_problem()}
-SAMPLINGS = ["uniform", "importance", "τ-nice, τ = 6", "2 of 8 chunks", "3 parts, 2 of each", "one of each of 6 buckets"]
+SAMPLINGS = [
+    "uniform",
+    "importance",
+    "τ-nice, τ = 6",
+    "2 of 8 chunks",
+    "3 parts, 2 of each",
+    "one of each of 6 buckets",
+]
 
 
 @pytest.fixture(scope="module")

@@ -122,7 +122,7 @@ class Rows:
 
     def shift(self, margins: Floats, intercept: Any) -> Floats:
         """The margins with an intercept added."""
-        return margins + intercept
+        return np.asarray(margins + intercept)
 
     def shifted(self, offset: Any) -> tuple[Any, ...]:
         """The same with `offset` added to every product with w; only where there is a constant feature."""
@@ -201,7 +201,7 @@ class Rows:
     def certify(
         self, loss: Any, w: Floats, alpha: Floats, *, n_threads: int = 1
     ) -> tuple[float, float, Floats, Floats]:
-        """``Σ φ_i``, the Fenchel terms, ``Σ A_i ∇φ_i`` and ``Σ A_i a_i`` (a: α in the conjugates' domain), in a pass."""
+        """``Σ φ_i``, the Fenchel terms, ``Σ A_i ∇φ_i`` and ``Σ A_i a_i`` (a: α in the conjugates' domain)."""
         sums = np.zeros(2 * self.size)
         total, fenchel = kernels.certify(self.native, loss, w, alpha, sums, threads=n_threads)
         return total, fenchel, sums[::2].copy(), sums[1::2].copy()

@@ -9,7 +9,7 @@ from dualfree.losses.softmax import Softmax
 
 
 def balanced(loss: Loss, a: Floats) -> Floats:
-    """An a near the given one, in the domain of the conjugates, with ``Σ a_i = 0``: what an intercept asks of the dual."""
+    """An a near the given one, in the conjugates' domain, with ``Σ a_i = 0``, as an intercept asks of the dual."""
     if loss.outputs is None:
         return balance(a)
     columns = a.reshape(-1, loss.outputs)

@@ -27,8 +27,8 @@ def best_intercepts(loss: Loss, z: Floats, start: Any) -> Floats:
     m = loss.outputs or 1
     if not isinstance(loss, BuiltIn):
         raise ValueError(
-            f"intercept=True with several outputs needs the curvature of the loss, which {type(loss).__name__} does not "
-            "give; append a column of ones to X instead, which is penalised."
+            f"intercept=True with several outputs needs the curvature of the loss, which {type(loss).__name__} does "
+            "not give; append a column of ones to X instead, which is penalised."
         )
     b = np.broadcast_to(np.asarray(start, dtype=np.float64), (m,)).copy()
     steepest = float(loss.l.sum())

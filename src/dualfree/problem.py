@@ -293,12 +293,12 @@ class Problem:
             )
 
 
-def _examples(X: Any, loss: Loss, intercept: bool) -> Any:
+def _examples(X: Any, loss: Loss, intercept: bool) -> Rows:
     """Rows, rows of several outputs, or blocks: as X and the loss say."""
     if isinstance(X, Blocks):
         if intercept:
             raise ValueError(
                 "intercept is True and X is Blocks: rows of a group are compared, and an intercept cancels."
             )
-        return X
+        return cast(Rows, X)  # the same interface
     return Rows(X, constant=intercept) if loss.outputs is None else MultiOutput(X, loss.outputs, constant=intercept)

@@ -13,46 +13,44 @@ from dualfree.groups import Groups
 
 
 class _Vectors:
-    """What both shapes share: the passes and steps of the vector kernels."""
+    """What both shapes share: the passes and steps of the vector kernels, on the tuple that `vectors` makes."""
 
-    n: int
-    size: int
-    total: int
-    sizes: Indices
-
-    def vectors(self, offset: Any = None) -> tuple[Any, ...]:
-        """What the vector kernels take for these examples, `offset` added to every product with w."""
-        raise NotImplementedError
-
-    def margins(self, w: Floats, indices: Indices | None = None, offset: Any = 0.0, *, n_threads: int = 1) -> Floats:
+    def margins(
+        self: Any, w: Floats, indices: Indices | None = None, offset: Any = 0.0, *, n_threads: int = 1
+    ) -> Floats:
         out = np.empty(self.total if indices is None else int(self.sizes[indices].sum()))
         kernels.vector_margins(self.vectors(offset), w, out, indices, threads=n_threads)
         return out
 
     def combine(
-        self, coefficients: Floats, indices: Indices | None = None, out: Floats | None = None, *, n_threads: int = 1
+        self: Any,
+        coefficients: Floats,
+        indices: Indices | None = None,
+        out: Floats | None = None,
+        *,
+        n_threads: int = 1,
     ) -> Floats:
         out = np.zeros(self.size) if out is None else out
         kernels.vector_combine(self.vectors(), coefficients, out, indices, threads=n_threads)
         return out
 
-    def combine_pair(self, first: Floats, second: Floats, *, n_threads: int = 1) -> tuple[Floats, Floats]:
+    def combine_pair(self: Any, first: Floats, second: Floats, *, n_threads: int = 1) -> tuple[Floats, Floats]:
         return self.combine(first, n_threads=n_threads), self.combine(second, n_threads=n_threads)
 
     def loss_and_gradient(
-        self, loss: Any, w: Floats, gradient: Floats, margins: Floats | None = None, *, n_threads: int = 1
+        self: Any, loss: Any, w: Floats, gradient: Floats, margins: Floats | None = None, *, n_threads: int = 1
     ) -> float:
         return float(kernels.vector_loss_and_gradient(self.vectors(), loss, w, gradient, margins, threads=n_threads))
 
     def certify(
-        self, loss: Any, w: Floats, alpha: Floats, *, n_threads: int = 1
+        self: Any, loss: Any, w: Floats, alpha: Floats, *, n_threads: int = 1
     ) -> tuple[float, float, Floats, Floats]:
         sums = np.zeros(2 * self.size)
         total, fenchel = kernels.vector_certify(self.vectors(), loss, w, alpha, sums, threads=n_threads)
         return total, fenchel, sums[: self.size].copy(), sums[self.size :]
 
     def dfsdca(
-        self,
+        self: Any,
         loss: Any,
         implicit: bool,
         scale: Floats,
@@ -68,7 +66,7 @@ class _Vectors:
         return float(kernels.vector_dfsdca(self.vectors(offset), loss, *arguments))
 
 
-class MultiOutput(_Vectors, Rows):  # type: ignore[misc]  (the passes are those of the vector kernels)
+class MultiOutput(_Vectors, Rows):
     """``A_i = x_i ⊗ I_m``: every row of X has m outputs ``Wᵀx_i``, and w is W, the m weights of a feature side by side.
 
     Norms and ESO parameters are those of the rows: ``‖x_i ⊗ I‖ = ‖x_i‖``.
@@ -113,7 +111,7 @@ class MultiOutput(_Vectors, Rows):  # type: ignore[misc]  (the passes are those 
         return (indices[:, None] * self.m + np.arange(self.m)).ravel()
 
     def spread(self, values: Floats, indices: Indices | None = None) -> Floats:
-        return np.repeat(values, self.m)
+        return np.asarray(np.repeat(values, self.m))
 
     def sums(self, values: Floats) -> Floats:
         return np.asarray(values.reshape(self.n, self.m).sum(axis=1))
@@ -122,9 +120,10 @@ class MultiOutput(_Vectors, Rows):  # type: ignore[misc]  (the passes are those 
         return self.sums(alpha**2)
 
     def shift(self, margins: Floats, intercept: Any) -> Floats:
-        return (margins.reshape(self.n, self.m) + intercept).ravel()
+        return np.asarray(margins.reshape(self.n, self.m) + intercept).ravel()
 
     def vectors(self, offset: Any = None) -> tuple[Any, ...]:
+        """What the vector kernels take for these examples, `offset` added to every product with w."""
         shifts = offset is not None and np.any(offset)
         return self.native, self.m, np.ascontiguousarray(offset, dtype=np.float64) if shifts else None
 
@@ -181,6 +180,7 @@ class Blocks(_Vectors):
         return np.repeat(np.arange(self.n), self.sizes)
 
     def vectors(self, offset: Any = None) -> tuple[Any, ...]:
+        """What the vector kernels take for these examples; there is no offset."""
         return self.rows.native, self.start
 
     def positions(self, indices: Indices) -> Indices:

@@ -1,5 +1,7 @@
 """Small problems whose examples have several outputs, as `dualfree.Problem` and as `dualfree.reference.vectors`."""
 
+from itertools import pairwise
+
 import numpy as np
 
 import dualfree as df
@@ -18,6 +20,10 @@ def group_starts(rng, rows, n):
     return np.concatenate([[0], cuts, [rows]])
 
 
+def one_hot(m, k):
+    return np.eye(m)[k]
+
+
 def vector_twins(name, seed=0, n=9, d=5, lam=0.1, weighted=False, layout="dense-c", dtype=np.float64, m=OUTPUTS):
     """The problem in the library and in the reference."""
     rng = np.random.default_rng(seed)
@@ -30,10 +36,10 @@ def vector_twins(name, seed=0, n=9, d=5, lam=0.1, weighted=False, layout="dense-
         A = vectors.blocks(X.astype(np.float64), start)
         if name == "conditional-logit":
             chosen = rng.integers(np.diff(start))
-            loss, y = df.losses.ConditionalLogit(chosen, weight), [np.eye(k)[c] for k, c in zip(np.diff(start), chosen)]
+            loss, y = df.losses.ConditionalLogit(chosen, weight), list(map(one_hot, np.diff(start), chosen))
         else:
             relevance = rng.integers(4, size=3 * n).astype(float)
-            raised = [np.exp(relevance[a:b]) for a, b in zip(start[:-1], start[1:])]
+            raised = [np.exp(relevance[a:b]) for a, b in pairwise(start)]
             loss, y = df.losses.ListNet(relevance, weight), [q / q.sum() for q in raised]
         fast = df.Problem(blocks, loss, lam)
         return fast, vectors.VectorProblem(A, y, ones, vectors.cross_entropy(), lam)

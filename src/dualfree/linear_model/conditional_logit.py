@@ -1,5 +1,6 @@
 """Conditional logit: which row of each group is chosen."""
 
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -131,7 +132,7 @@ class ConditionalLogit(LinearEstimator):
         """1 for the likeliest row of each group (of equal ones the first), 0 for the others."""
         probabilities = self.predict_proba(X, groups)
         order, start = _grouped(groups, len(probabilities))
-        best = [order[a + int(np.argmax(probabilities[order[a:b]]))] for a, b in zip(start[:-1], start[1:], strict=True)]
+        best = [order[a + int(np.argmax(probabilities[order[a:b]]))] for a, b in pairwise(start)]
         out = np.zeros(len(probabilities), dtype=np.int64)
         out[best] = 1
         return out

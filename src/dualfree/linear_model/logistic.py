@@ -32,12 +32,13 @@ class LogisticClassifier(LinearClassifier):
         several = len(self.classes_) > 2
         if several and self.multi_class == "ovr":
             raise ValueError(
-                "multi_class is 'ovr', but more than two classes are fitted together here, by a softmax; for one against "
-                "the rest take sklearn.multiclass.OneVsRestClassifier(LogisticRegression())."
+                "multi_class is 'ovr', but more than two classes are fitted together here, by a softmax; for one "
+                "against the rest take sklearn.multiclass.OneVsRestClassifier(LogisticRegression())."
             )
         if not several and self.multi_class == "multinomial":
             raise ValueError(
-                "multi_class is 'multinomial' and there are two classes, which one logistic loss tells apart; take 'auto'."
+                "multi_class is 'multinomial' and there are two classes, which one logistic loss tells apart; take "
+                "'auto'."
             )
         if not several:
             return super()._parts(y, weight)
@@ -132,8 +133,8 @@ class LogisticRegression(LogisticClassifier):
 
     Notes
     -----
-    For one class against the rest, wrap it in ``sklearn.multiclass.OneVsRestClassifier``. ``solver="newton"`` is for two
-    classes.
+    For one class against the rest, wrap it in ``sklearn.multiclass.OneVsRestClassifier``. ``solver="newton"`` is for
+    two classes.
 
     Examples
     --------

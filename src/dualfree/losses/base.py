@@ -74,7 +74,7 @@ class Loss:
         return self.outputs is not None
 
     def bound(self, examples: Any) -> "Loss":
-        """This loss for these examples, or one sentence that says why the two do not go together."""
+        """The loss for these examples, or one sentence that says why the two do not go together."""
         if examples.grouped:
             raise TypeError(
                 f"X is Blocks, rows that belong together, but {type(self).__name__} takes one row at a time."

@@ -224,4 +224,4 @@ def compiled_vector(function: Any) -> LowLevelCallable:
     """
     prototype = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.POINTER(ctypes.c_double)] * 3, ctypes.c_long)
     address = getattr(function, "address", None) or ctypes.cast(function, ctypes.c_void_p).value
-    return LowLevelCallable(prototype(address))
+    return LowLevelCallable(prototype(int(address or 0)))

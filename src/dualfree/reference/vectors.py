@@ -1,11 +1,12 @@
 """Examples with several outputs: ``A_i ∈ R^{d×m}`` and ``φ_i : R^m → R``, as the paper states its problem (equation 1).
 
-Every A_i is written out as a dense matrix, so that both shapes of the library are the same thing here: ``x_i ⊗ I_m`` for
-multi-output examples, and the transposed rows of a group for blocks.
+Every A_i is written out as a dense matrix, so that both shapes of the library are the same thing here: ``x_i ⊗ I_m``
+for multi-output examples, and the transposed rows of a group for blocks.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,7 +76,7 @@ def multi_output(X: Floats, m: int) -> list[Floats]:
 
 def blocks(X: Floats, start: Sequence[int]) -> list[Floats]:
     """``A_i`` with the rows of group i as its columns."""
-    return [X[first:last].T for first, last in zip(start[:-1], start[1:], strict=True)]
+    return [X[first:last].T for first, last in pairwise(start)]
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class VectorProblem:
 
     def gradient_of(self, i: int, z: Floats) -> Floats:
         """``∇φ_i(z)``."""
-        return self.weight[i] * self.loss.gradient(z, self.y[i])
+        return np.asarray(self.weight[i] * self.loss.gradient(z, self.y[i]))
 
     def value(self, w: Floats) -> float:
         """``P(w)``."""
