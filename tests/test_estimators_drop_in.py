@@ -111,7 +111,7 @@ REFUSED = [
     ("ElasticNet", {"positive": True}, "positive is True, "),
     ("LogisticRegression", {"penalty": None}, "penalty is None, .* C=1e6"),
     ("LogisticRegression", {"C": np.inf}, "C is inf, .* C=1e6"),
-    ("LogisticRegression", {"multi_class": "multinomial"}, "one against the rest"),
+    ("LogisticRegression", {"multi_class": "multinomial"}, "there are two classes"),
     ("LinearSVC", {"multi_class": "crammer_singer"}, "one against the rest"),
     ("LinearSVC", {"loss": "hinge"}, "loss='smoothed_hinge'"),
     ("LinearSVC", {"penalty": "l1"}, "only 'l2'"),

@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn import linear_model, svm
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_multilabel_classification
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -71,7 +70,7 @@ def test_to_sklearn_gives_the_class_of_the_same_name():
     X, y = data(None)
     assert isinstance(LogisticRegression().fit(X, y).to_sklearn(), linear_model.LogisticRegression)
     assert isinstance(LinearSVC().fit(X, y).to_sklearn(), svm.LinearSVC)
-    assert isinstance(LogisticRegression().fit(*data(None, 3)).to_sklearn(), OneVsRestClassifier)
+    assert isinstance(LogisticRegression().fit(*data(None, 3)).to_sklearn(), linear_model.LogisticRegression)
 
 
 def test_weights_reach_the_estimator_in_a_pipeline():

@@ -4,6 +4,7 @@
 NB_MODULE(DUALFREE_MODULE, module) {
     module.attr("level") = DUALFREE_LEVEL;
     bind_arbitrary(module);
+    bind_block_grams(module);
     bind_checks(module);
     bind_dfsdca(module);
     bind_draws(module);
@@ -13,4 +14,6 @@ NB_MODULE(DUALFREE_MODULE, module) {
     bind_losses(module);
     bind_passes(module);
     bind_primal(module);
+    bind_vector_losses(module);
+    bind_vectors(module);
 }

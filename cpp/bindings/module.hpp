@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 void bind_arbitrary(nanobind::module_& module);
+void bind_block_grams(nanobind::module_& module);
 void bind_checks(nanobind::module_& module);
 void bind_dfsdca(nanobind::module_& module);
 void bind_draws(nanobind::module_& module);
@@ -11,3 +12,5 @@ void bind_libsvm(nanobind::module_& module);
 void bind_losses(nanobind::module_& module);
 void bind_passes(nanobind::module_& module);
 void bind_primal(nanobind::module_& module);
+void bind_vector_losses(nanobind::module_& module);
+void bind_vectors(nanobind::module_& module);

@@ -16,10 +16,12 @@ from dualfree.planning import plan
 from dualfree.problem import Problem
 from dualfree.result import Certificate, History, Result, Status
 from dualfree.solve import solve
+from dualfree.vector_examples import Blocks
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Blocks",
     "Certificate",
     "History",
     "Problem",

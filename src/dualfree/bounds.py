@@ -35,7 +35,9 @@ def potential(problem: Problem, w: Floats, alpha: Floats, w_star: Floats, alpha_
     """
     weights = problem.l if theorem == 2 else problem.L**2 / problem.lam
     apart = w - w_star
-    return 0.5 * problem.lam * float(apart @ apart) + _weighted_sum((alpha - alpha_star) ** 2, weights, problem.n)
+    return 0.5 * problem.lam * float(apart @ apart) + _weighted_sum(
+        problem.examples.square_sums(alpha - alpha_star), weights, problem.n
+    )
 
 
 def initial_potential(
@@ -52,7 +54,7 @@ def initial_potential(
     if theorem == 2 and (problem.in_domain(alpha) if alpha.any() else math.isfinite(evaluation.duality_gap)):
         return evaluation.duality_gap
     slope = float(evaluation.gradient @ evaluation.gradient) / problem.lam
-    residual = (problem.derivatives(w) + alpha) ** 2
+    residual = problem.examples.square_sums(problem.derivatives(w) + alpha)
     if theorem == 2:
         return slope + 2 * _weighted_sum(residual, problem.l, problem.n)
     return 1.5 * slope + 2 * _weighted_sum(residual, problem.L**2 / problem.lam, problem.n)

@@ -24,6 +24,8 @@ _ROOT = 0.45  # power of the condition number that the full-pass methods feel
 _LBFGS_PASSES = 1.0  # for each factor e of the tolerance
 _LBFGS_FEWEST = 12.0
 _LBFGS_FEATURE = 10.0  # what an iteration costs for each feature, beside the pass
+# With several outputs: a pass in epochs of dfSDCA, and what L-BFGS needs, for each factor e of the tolerance.
+_VECTOR_PASS, _VECTOR_PASSES, _VECTOR_POWER = 0.45, 1.95, 0.61
 TITLES = {"dfsdca": "dfSDCA", "newton": "Newton's method", "lbfgs": "L-BFGS"}
 
 
@@ -70,11 +72,12 @@ def estimate(problem: Problem, tol: float) -> Costs:
     n, nonzeros = problem.n, float(problem.examples.stored) + problem.n * problem.intercept
     digits = math.log(1 / min(max(tol, 1e-14), 0.1))
     hardness = float(np.mean(problem.l)) * problem.examples.typical_square_norm / (problem.lam * n)
+    if problem.loss.vector:
+        return _with_several_outputs(problem, digits, hardness)
     epoch = nonzeros + _STEP * n
     one_pass = _PASS_NONZERO * nonzeros + _PASS_ROW * n
     looks = _LOOKS * one_pass / epoch
-    fewest = _FEWEST[0] + _FEWEST[1] * digits
-    epochs = {"dfsdca": max(fewest, _EPOCHS * digits * (1 + hardness)) + looks}
+    epochs = {"dfsdca": _dfsdca(digits, hardness) + looks}
     if problem.d <= MOST_FEATURES:
         passes = _NEWTON_FEWEST + _NEWTON_PASSES * digits * (1 + hardness) ** _ROOT
         hessian = hessian_passes(problem, sample_size(problem)) * nonzeros
@@ -83,3 +86,20 @@ def estimate(problem: Problem, tol: float) -> Costs:
         passes = max(_LBFGS_FEWEST, _LBFGS_PASSES * digits * (1 + hardness) ** _ROOT)
         epochs["lbfgs"] = passes * (one_pass + _LBFGS_FEATURE * problem.d) / epoch
     return Costs(epochs)
+
+
+def _dfsdca(digits: float, hardness: float) -> float:
+    return max(_FEWEST[0] + _FEWEST[1] * digits, _EPOCHS * digits * (1 + hardness))
+
+
+def _with_several_outputs(problem: Problem, digits: float, hardness: float) -> Costs:
+    """The same where an example has several outputs: dfSDCA or L-BFGS."""
+    looks = _LOOKS * _VECTOR_PASS
+    passes = max(_LBFGS_FEWEST, _VECTOR_PASSES * digits * (1 + hardness) ** _VECTOR_POWER)
+    vectors = _LBFGS_FEATURE * problem.d / float(problem.examples.products + _STEP * problem.n)
+    return Costs(
+        {
+            "dfsdca": _dfsdca(digits, hardness) + looks,
+            "lbfgs": passes * (_VECTOR_PASS + vectors),
+        }
+    )

@@ -1,7 +1,8 @@
 """Expected separable overapproximation: (examples, sampling) → v.
 
 ``v`` is an ESO for a sampling Ŝ if ``E‖Σ_{i∈Ŝ} A_i h_i‖² ≤ Σ p_i v_i ‖h_i‖²`` for all h. Every function here
-is pure and returns ``v_i = Σ_j β_ij A_ij²`` for its sampling's β (the paper's reference [ESO] and others);
+is pure and returns ``v_i = Σ_j β_ij A_ij²`` for its sampling's β (the paper's reference [ESO] and others), or for
+blocks ``v_i = λ_max(Σ_j β_ij a_ij a_ijᵀ)``, a_ij the j-th row of A_i, which is the same where m = 1;
 J_j is the set of examples with a nonzero in feature j, ω_j their number.
 """
 
@@ -9,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from dualfree._native import kernels
 from dualfree.arrays import Floats
 from dualfree.examples import Rows
 from dualfree.groups import Groups
@@ -34,12 +34,12 @@ def nice(examples: Rows, tau: int) -> Floats:
 
 def independent(examples: Rows, p: Floats) -> Floats:
     """Each example by its own coin: ``β_ij = 1 − p_i + Σ_{k∈J_j} p_k``."""
-    return examples.weighted_square_norms(1 + examples.feature_sums(p)) - p * serial(examples)
+    return examples.weighted_square_norms(1 + examples.feature_sums(p), p)
 
 
 def chunks(examples: Rows, groups: Groups, tau: int) -> Floats:
     """τ of k chunks: ``β_ij = |J_j ∩ G(i)| · (1 + (κ_j − 1)(τ − 1)/max(1, k − 1))``, κ_j chunks touching j."""
-    kappa = _groups_touching(examples, groups)
+    kappa = examples.groups_touching(groups)
     share = 1 + (kappa - 1) * (tau - 1) / max(1, groups.count - 1)
     return _by_group(examples, groups, coupling=1.0, feature=share)
 
@@ -58,13 +58,13 @@ def distributed(examples: Rows, groups: Groups, tau: int) -> Floats:
     """
     sizes = groups.sizes.astype(np.float64)
     ratio = (tau - 1) / np.maximum(1, sizes - 1)
-    touching = _groups_touching(examples, groups)
+    touching = examples.groups_touching(groups)
     return _by_group(examples, groups, constant=1 - ratio, slope=ratio, coupling=tau / sizes, feature=touching - 1)
 
 
 def buckets(examples: Rows, groups: Groups, p: Floats) -> Floats:
     """One example of each bucket: ``β_ij = 1 + (ω'_j − 1) Σ_{k∈J_j∩bucket(i)} p_k``, ω'_j buckets touching j."""
-    touching = _groups_touching(examples, groups)
+    touching = examples.groups_touching(groups)
     return _by_group(examples, groups, mass=p, constant=1.0, coupling=1.0, feature=touching - 1)
 
 
@@ -85,17 +85,10 @@ def exact(examples: Rows, p: Floats, pairs: NDArray[np.float64]) -> Floats:
     pairs : array of shape (n, n)
         ``P_ij = Prob(i, j ∈ Ŝ)``.
     """
-    scale = 1 / np.sqrt(p)
-    matrix = pairs * examples.gram() * scale[:, None] * scale[None, :]
-    n = examples.n
-    largest = linalg.eigvalsh(matrix, subset_by_index=(n - 1, n - 1))[0]
-    return np.full(n, max(0.0, float(largest)))
-
-
-def _groups_touching(examples: Rows, groups: Groups) -> Floats:
-    out = np.zeros(examples.d)
-    kernels.groups_touching(examples.native, groups.members, groups.start, out)
-    return out
+    scale, owner = 1 / np.sqrt(p), examples.owners
+    matrix = pairs[np.ix_(owner, owner)] * examples.gram() * scale[owner][:, None] * scale[owner][None, :]
+    largest = linalg.eigvalsh(matrix, subset_by_index=(len(owner) - 1, len(owner) - 1))[0]
+    return np.full(examples.n, max(0.0, float(largest)))
 
 
 def _by_group(
@@ -113,16 +106,5 @@ def _by_group(
     def each(value: float | Floats, length: int) -> Floats:
         return np.ascontiguousarray(np.broadcast_to(np.asarray(value, dtype=np.float64), (length,)))
 
-    out = np.empty(examples.n)
-    kernels.grouped_square_norms(
-        examples.native,
-        groups.members,
-        groups.start,
-        mass,
-        each(constant, groups.count),
-        each(slope, groups.count),
-        each(coupling, groups.count),
-        each(feature, examples.d),
-        out,
-    )
-    return out
+    by_group = [each(value, groups.count) for value in (constant, slope, coupling)]
+    return examples.grouped_square_norms(groups, mass, *by_group, each(feature, examples.d))

@@ -1,7 +1,8 @@
 """Examples: the data `A_1, ..., A_n` of a problem, seen through the operations that methods need.
 
 `Rows` (one vector for each example, m = 1) is a view on a CSR matrix or a dense array; nothing is copied.
-Multi-output and block examples have the same interface with ``m > 1``; no method, sampling or loop looks at X.
+Multi-output and block examples (`vector_examples`) have the same interface; no method, sampling or loop looks at X.
+Inside, w and α are flat vectors of length `size` and `total`; `w_shape` and `alpha_shape` are what people see.
 """
 
 from functools import cached_property
@@ -13,6 +14,7 @@ from scipy import sparse
 
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
+from dualfree.groups import Groups
 
 _GRAM_ROWS = 2048
 _TYPICAL_ROWS = 4096
@@ -47,6 +49,7 @@ class Rows:
     """
 
     m = 1
+    grouped = False  # whether an example is a group of rows
 
     def __init__(self, X: Any, constant: bool = False) -> None:
         self.X = X
@@ -77,8 +80,54 @@ class Rows:
         """What the kernels take for these examples."""
         return self.shifted(0.0)
 
-    def shifted(self, offset: float) -> tuple[Any, ...]:
+    @property
+    def size(self) -> int:
+        """Length of w."""
+        return self.d
+
+    @property
+    def total(self) -> int:
+        """Length of α: the outputs of all examples."""
+        return self.n
+
+    @property
+    def w_shape(self) -> tuple[int, ...]:
+        """The shape in which w is shown."""
+        return (self.size,)
+
+    @property
+    def alpha_shape(self) -> tuple[int, ...]:
+        """The shape in which α is shown."""
+        return (self.total,)
+
+    @property
+    def owners(self) -> Indices:
+        """The example that each row of X belongs to."""
+        return np.arange(self.n)
+
+    def positions(self, indices: Indices) -> Indices:
+        """Where the outputs of the listed examples are in α."""
+        return indices
+
+    def spread(self, values: Floats, indices: Indices | None = None) -> Floats:
+        """One number for each of the listed examples (or of all), as one for each of their outputs."""
+        return values
+
+    def sums(self, values: Floats) -> Floats:
+        """For each example the sum over its outputs."""
+        return values
+
+    def square_sums(self, alpha: Floats) -> Floats:
+        """``‖α_i‖²`` for each example."""
+        return alpha**2
+
+    def shift(self, margins: Floats, intercept: Any) -> Floats:
+        """The margins with an intercept added."""
+        return np.asarray(margins + intercept)
+
+    def shifted(self, offset: Any) -> tuple[Any, ...]:
         """The same with `offset` added to every product with w; only where there is a constant feature."""
+        offset = float(np.asarray(offset).item())
         if len(self._arrays) == 1:
             return (*self._arrays, self.constant_value, offset)
         return (*self._arrays, self.d, self.constant_value, offset, self._sorted)
@@ -125,7 +174,17 @@ class Rows:
             return np.asarray(np.diff(self.X.indptr), dtype=np.int64)
         return np.full(self.n, self.d, dtype=np.int64)
 
-    def margins(self, w: Floats, indices: Indices | None = None, offset: float = 0.0, *, n_threads: int = 1) -> Floats:
+    @property
+    def work(self) -> Indices:
+        """Products that one visit of each example costs."""
+        return self.nonzeros
+
+    @property
+    def products(self) -> int:
+        """Products that visits of all examples cost."""
+        return self.stored
+
+    def margins(self, w: Floats, indices: Indices | None = None, offset: Any = 0.0, *, n_threads: int = 1) -> Floats:
         """``A_iᵀ w`` for all examples or for the listed ones; see `shifted` for `offset`."""
         out = np.empty(self.n if indices is None else len(indices))
         kernels.margins(self.shifted(offset), w, out, indices, threads=n_threads)
@@ -150,16 +209,74 @@ class Rows:
         kernels.combine_pair(self.native, first, second, sums, threads=n_threads)
         return sums[::2].copy(), sums[1::2].copy()
 
+    def loss_and_gradient(
+        self,
+        loss: Any,
+        w: Floats,
+        gradient: Floats,
+        margins: Floats | None = None,
+        derivatives: Floats | None = None,
+        *,
+        n_threads: int = 1,
+    ) -> float:
+        """``Σ φ_i(A_iᵀw)`` of a native loss; its gradient is added to `gradient`.
+
+        Where they are wanted, the margins and ``φ_i'`` too are written.
+        """
+        wanted = {"margins": margins, "derivatives": derivatives}
+        return float(kernels.loss_and_gradient(self.native, loss, w, gradient, **wanted, threads=n_threads))
+
+    def certify(
+        self, loss: Any, w: Floats, alpha: Floats, *, n_threads: int = 1
+    ) -> tuple[float, float, Floats, Floats]:
+        """``Σ φ_i``, the Fenchel terms, ``Σ A_i ∇φ_i`` and ``Σ A_i a_i`` (a: α in the conjugates' domain)."""
+        sums = np.zeros(2 * self.size)
+        total, fenchel = kernels.certify(self.native, loss, w, alpha, sums, threads=n_threads)
+        return total, fenchel, sums[::2].copy(), sums[1::2].copy()
+
+    def dfsdca(
+        self,
+        loss: Any,
+        implicit: bool,
+        scale: Floats,
+        inverse: float,
+        draws: Any,
+        offset: Any,
+        alpha: Floats,
+        w: Floats,
+        *,
+        n_threads: int = 1,
+    ) -> float:
+        """The iterations in `draws` of Algorithm 1, in place; what α moved, squared."""
+        rows = self.shifted(offset)
+        arguments = (implicit, scale, inverse, draws.indices, draws.batch_start, alpha, w)
+        return float(kernels.dfsdca(rows, loss, *arguments, threads=n_threads))
+
     def feature_sums(self, mass: Floats | None = None) -> Floats:
         """For each feature j, the sum of `mass` over the examples with a nonzero in j; their number if None."""
         out = np.zeros(self.d)
         kernels.feature_sums(self.native, mass, out)
         return out
 
-    def weighted_square_norms(self, beta: Floats | None) -> Floats:
-        """``Σ_j β_j A_ij²`` for each example."""
+    def weighted_square_norms(self, beta: Floats | None, less: Floats | None = None) -> Floats:
+        """``Σ_j (β_j − less_i) A_ij²`` for each example."""
         out = np.empty(self.n)
         kernels.square_norms(self.native, beta, out)
+        return out if less is None else out - less * self.square_norms
+
+    def groups_touching(self, groups: Groups) -> Floats:
+        """For each feature j, the groups of examples with a nonzero in j."""
+        out = np.zeros(self.d)
+        kernels.groups_touching(self.native, groups.members, groups.start, out)
+        return out
+
+    def grouped_square_norms(self, groups: Groups, mass: Floats | None, *beta: Floats) -> Floats:
+        """``Σ_j β_ij A_ij²``, ``β_ij = constant_G + s_jG (slope_G + coupling_G feature_j)``, G the group of i.
+
+        s_jG is the mass of the examples of G with a nonzero in j.
+        """
+        out = np.empty(self.n)
+        kernels.grouped_square_norms(self.native, groups.members, groups.start, mass, *beta, out)
         return out
 
     def upper_gram(self, weights: Floats, indices: Indices) -> Floats:

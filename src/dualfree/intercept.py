@@ -10,11 +10,13 @@ holds, and for the duality gap an α that is made feasible by `balance`.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from dualfree._native import kernels
 from dualfree.arrays import Floats
+from dualfree.intercepts import best_intercepts
 from dualfree.losses.base import Loss
 from dualfree.losses.builtin import BuiltIn
 
@@ -38,10 +40,10 @@ def balance(a: Floats) -> Floats:
     return np.where(heavier, a * factor, a)
 
 
-def best_intercept(loss: Loss, z: Floats, start: float) -> float:
+def best_intercept(loss: Loss, z: Floats, start: Any) -> Any:
     """The b that minimises ``Σ φ_i(z_i + b)``: the root of an increasing function, kept in a bracket.
 
-    By Newton's method, or by secants where no curvature is known.
+    By Newton's method, or by secants where no curvature is known. With several outputs, one number for each.
 
     Examples
     --------
@@ -49,6 +51,9 @@ def best_intercept(loss: Loss, z: Floats, start: float) -> float:
     >>> best_intercept(Squared([1.0, 2.0, 6.0]), np.zeros(3), start=0.0)
     3.0
     """
+    if loss.outputs is not None:
+        return best_intercepts(loss, z, start)
+    start = float(np.asarray(start).item())
     rates = _native_rates(loss, z) if loss.native is not None and isinstance(loss, BuiltIn) else _rates(loss, z)
     steepest = float(loss.l.sum())  # the slope changes at most at this rate, so that a first move cannot overshoot
     low, high, longest, reach = -np.inf, np.inf, np.inf, 0.0

@@ -43,7 +43,7 @@ class Run:
             self.start_potential = initial_potential(self.problem, self.best[0], state.alpha, theorem, first)
         # An empty row is a visit too: it has a place in the index buffer.
         examples = self.sampling.problem.examples  # for the methods along features these are the columns
-        work = self.sampling.mean_size * (examples.stored / self.sampling.problem.n + 1)
+        work = self.sampling.mean_size * (examples.products / self.sampling.problem.n + 1)
         self.largest_piece = int(np.clip(_PIECE_NONZEROS / work, 1, _PIECE_ITERATIONS))
         self.piece = min(_PIECE_FIRST, self.largest_piece)
 
@@ -146,8 +146,8 @@ class Run:
         spent = f"{last.epoch:.4g} epochs and {self.seconds:.3g} s"
         message = f"{status.sentence} {proof.sentence} Asked: {goal:.3g}; spent: {spent}."
         return Result(
-            w,
-            alpha,
+            w.reshape(self.problem.examples.w_shape),
+            alpha.reshape(self.problem.examples.alpha_shape),
             status,
             message,
             proof,

@@ -95,7 +95,7 @@ def plan(
         cores = whole("cores", cores, 1)
     candidates = _candidates(samplings)
     theorem = 2 if problem.loss.all_convex else 1
-    w, alpha = np.zeros(problem.d), np.zeros(problem.n)
+    w, alpha = np.zeros(problem.d), np.zeros(problem.examples.total)
     start = initial_potential(problem, w, alpha, theorem)
     epsilon = not_negative("tol", tol) * abs(problem.value(w))
     rows = []

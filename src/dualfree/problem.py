@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,11 +10,14 @@ from numpy.typing import ArrayLike
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices, positive, vector
 from dualfree.examples import Rows
-from dualfree.intercept import balance, best_intercept
+from dualfree.feasible import balanced
+from dualfree.intercept import best_intercept
 from dualfree.losses.base import Loss
 from dualfree.losses.builtin import BuiltIn
 from dualfree.losses.check import check_loss
+from dualfree.losses.vector_check import check_vector_loss
 from dualfree.regularisers import L2
+from dualfree.vector_examples import Blocks, MultiOutput
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,12 @@ class Problem:
 
     Parameters
     ----------
-    X : scipy.sparse CSR matrix or array, or ndarray, of shape (n, d)
-        float32 or float64; int32 or int64 indices; may be read-only. It is never copied and never written to.
+    X : scipy.sparse CSR matrix or array, or ndarray, of shape (n, d), or Blocks
+        float32 or float64; int32 or int64 indices; may be read-only. It is never copied and never written to. With
+        `dualfree.Blocks`, an example is a group of rows.
     loss : Loss
-        One of `dualfree.losses`, or your own, holding one target for each row.
+        One of `dualfree.losses`, or your own, holding one target for each row. With a loss of m outputs, such as
+        `Softmax`, w has shape (d, m) and α (n, m).
     lam : float
         λ > 0.
     intercept : bool
@@ -86,12 +91,15 @@ class Problem:
         if not np.isfinite(self.regulariser.mu / self.lam):
             raise ValueError(f"mu is {self.regulariser.mu:g} and lam {self.lam:g}: μ/λ overflows; take a larger lam.")
         self.intercept = bool(intercept)
-        self.examples = Rows(X, constant=self.intercept)
-        if len(loss.y) != self.examples.n:
-            raise ValueError(f"X has {self.examples.n} rows but y has {len(loss.y)} entries; they must be equal.")
+        if self.mu > 0 and (loss.outputs is not None or isinstance(X, Blocks)):
+            raise ValueError(
+                f"regulariser is {self.regulariser!r}, but {type(loss).__name__} takes several numbers for each "
+                "example: the L1 part is there for losses of one number; leave it out."
+            )
+        self.examples = _examples(X, loss, self.intercept)
+        self.loss = loss.bound(self.examples)
         if not isinstance(loss, BuiltIn):
-            check_loss(loss)
-        self.loss = loss
+            (check_loss if self.examples.m == 1 and loss.outputs is None else check_vector_loss)(self.loss)
         if self.intercept:
             self.require_convex("intercept=True")
 
@@ -102,8 +110,8 @@ class Problem:
 
     @property
     def d(self) -> int:
-        """Number of features."""
-        return self.examples.d
+        """Length of w: the number of features, times that of the outputs where there are several."""
+        return self.examples.size
 
     @cached_property
     def l(self) -> Floats:  # noqa: E743  (the paper's name)
@@ -131,12 +139,12 @@ class Problem:
 
     def gradient(self, w: ArrayLike) -> Floats:
         """``∇P(w) = (1/n) Σ A_i φ_i'(A_iᵀw) + λw``; with μ > 0 `L2L1.residual`, which bounds ``P(w) − P*`` as well."""
-        return self.evaluate(w).gradient
+        return self.evaluate(w).gradient.reshape(self.examples.w_shape)
 
     def combination(self, alpha: ArrayLike) -> Floats:
         """``ᾱ = (1/λn) Σ A_i α_i``."""
-        coefficients = vector("alpha", alpha, self.n)
-        return self.examples.combine(coefficients) / (self.lam * self.n)
+        combined = self.examples.combine(self.flat_alpha(alpha)) / (self.lam * self.n)
+        return combined.reshape(self.examples.w_shape)
 
     def primal(self, alpha: ArrayLike) -> Floats:
         """``w = (1/λn) Σ A_i α_i``, the point that belongs to α; with μ > 0 ``w = soft(ᾱ, μ/λ)``."""
@@ -157,10 +165,11 @@ class Problem:
         not zero (up to rounding).
         """
         self.require_conjugate("dual_value")
-        alpha = vector("alpha", alpha, self.n)
-        if self.intercept and abs(alpha.sum()) > 1e-12 * np.abs(alpha).sum():
+        alpha = self.flat_alpha(alpha)
+        columns = alpha.reshape(self.n, -1)
+        if self.intercept and (np.abs(columns.sum(axis=0)) > 1e-12 * np.abs(columns).sum(axis=0)).any():
             return -np.inf
-        penalty = self.regulariser.conjugate(self._penalised(self.combination(alpha)), self.lam)
+        penalty = self.regulariser.conjugate(self._penalised(self.combination(alpha).ravel()), self.lam)
         return -self._conjugate_sum(alpha) / self.n - penalty
 
     def gap(self, w: ArrayLike, alpha: ArrayLike) -> float:
@@ -179,18 +188,16 @@ class Problem:
 
         `margins` saves a pass, if ``A_iᵀ w`` (with the intercept) is at hand.
         """
-        w = vector("w", w, self.d)
+        w = self.flat_w(w)
         if alpha is not None and self.loss.has_conjugate:
-            return self._evaluate_with_gap(w, vector("alpha", alpha, self.n), margins, n_threads)
+            return self._evaluate_with_gap(w, self.flat_alpha(alpha), margins, n_threads)
         gradient = np.zeros(self.d)
         if self.loss.native is not None:
-            total = kernels.loss_and_gradient(
-                self.examples.native, self.loss.native, self._inner(w), gradient, threads=n_threads
-            )
+            total = self.examples.loss_and_gradient(self.loss.native, self._inner(w), gradient, n_threads=n_threads)
         else:
             z = self.examples.margins(self._inner(w))
-            total = float(self.loss.weighted(self.loss.value(z, self.loss.y)).sum())
-            self.examples.combine(self.loss.weighted(self.loss.derivative(z, self.loss.y)), out=gradient)
+            total = float(self.loss.values(z).sum())
+            self.examples.combine(self.loss.derivatives(z), out=gradient)
         return self._evaluation(w, total, gradient, np.inf, None)
 
     def look(self, w: Floats, *, n_threads: int = 1, reuse: Look | None = None) -> Look:
@@ -199,26 +206,21 @@ class Problem:
         The gap is that of ``α_i = −φ_i'(A_iᵀw)``, which needs no pass of its own: every Fenchel term is zero, and what
         is left is ``‖∇P(w)‖²/(2λ)``.
         """
-        z, derivatives = (np.empty(self.n), np.empty(self.n)) if reuse is None else reuse[2:]
+        size = self.examples.total
+        z, derivatives = (np.empty(size), np.empty(size)) if reuse is None else reuse[2:]
         gradient = np.zeros(self.d)
         if self.intercept:
-            w = w.copy()
-            start, w[-1] = float(w[-1]), 0.0
-            z[:] = self.examples.margins(w, n_threads=n_threads)
-            w[-1] = best_intercept(self.loss, z, start)
-            z += w[-1]
-            total = kernels.loss_slopes(self.loss.native, z, derivatives)
+            w, free = w.copy(), self.free
+            start = w[free].copy()
+            w[free] = 0.0
+            z = self.examples.margins(w, n_threads=n_threads)
+            w[free] = best_intercept(self.loss, z, start)
+            z = self.examples.shift(z, w[free])
+            total, derivatives = cast(BuiltIn, self.loss).slopes(z)
             self.examples.combine(derivatives, out=gradient, n_threads=n_threads)
         else:
-            total = kernels.loss_and_gradient(
-                self.examples.native,
-                self.loss.native,
-                w,
-                gradient,
-                margins=z,
-                derivatives=derivatives,
-                threads=n_threads,
-            )
+            native = self.loss.native
+            total = self.examples.loss_and_gradient(native, w, gradient, z, derivatives, n_threads=n_threads)
         seen = self._evaluation(w, total, gradient, np.inf, None)
         slope = self._penalised(seen.gradient)
         gap, moved = float(slope @ slope) / (2 * self.lam), seen.gradient / self.lam
@@ -226,11 +228,11 @@ class Problem:
 
     def margins(self, w: ArrayLike, *, n_threads: int = 1) -> Floats:
         """``A_iᵀw`` for each example, with the intercept."""
-        return self.examples.margins(self._inner(vector("w", w, self.d)), n_threads=n_threads)
+        return self.examples.margins(self._inner(self.flat_w(w)), n_threads=n_threads)
 
     def derivatives(self, w: ArrayLike) -> Floats:
         """``φ_i'(A_iᵀw)`` for each example."""
-        return self.loss.weighted(self.loss.derivative(self.margins(w), self.loss.y))
+        return self.loss.derivatives(self.margins(w))
 
     def hessian(self, margins: Floats, sample: Indices | None = None) -> Floats:
         """The upper triangle of ``∇²P = (1/n) Σ φ_i''(z_i) A_i A_iᵀ + λI``, for few features and built-in losses.
@@ -262,30 +264,43 @@ class Problem:
         if not self.intercept:
             return w
         inner = w.copy()
-        inner[-1] /= self.examples.constant_value
+        inner[self.free] /= self.examples.constant_value
         return inner
 
+    @property
+    def free(self) -> slice:
+        """Where the intercept is in a flat w: one number, or one for each output; nothing where there is none."""
+        return slice(self.d - self.examples.m if self.intercept else self.d, self.d)
+
     def _penalised(self, w: Floats) -> Floats:
-        return w[:-1] if self.intercept else w
+        return w[: self.free.start]
+
+    def flat_w(self, w: ArrayLike, name: str = "w") -> Floats:
+        """A w from outside, in its shape or flat, as a checked flat vector."""
+        shaped = np.shape(w) == self.examples.w_shape
+        return vector(name, np.ravel(w) if shaped else w, self.d)
+
+    def flat_alpha(self, alpha: ArrayLike, name: str = "alpha") -> Floats:
+        """An α from outside, in its shape or flat, as a checked flat vector."""
+        shaped = np.shape(alpha) == self.examples.alpha_shape
+        return vector(name, np.ravel(alpha) if shaped else alpha, self.examples.total)
 
     def _evaluate_with_gap(self, w: Floats, alpha: Floats, margins: Floats | None, n_threads: int) -> Evaluation:
         loss = self.loss
         if isinstance(loss, BuiltIn) and not self.intercept:
-            sums = np.zeros(2 * self.d)
-            total, fenchel = kernels.certify(self.examples.native, loss.native, w, alpha, sums, threads=n_threads)
-            gradient, combination = sums[::2].copy(), sums[1::2].copy()
+            total, fenchel, gradient, combination = self.examples.certify(loss.native, w, alpha, n_threads=n_threads)
         else:
             a = loss.project(alpha)
-            a = balance(a) if self.intercept else a
+            a = balanced(loss, a) if self.intercept else a
             z = self.examples.margins(self._inner(w), n_threads=n_threads) if margins is None else margins
-            values = loss.weighted(loss.value(z, loss.y))
+            values = loss.values(z)
             total = float(values.sum())
-            fenchel = float(np.maximum(0.0, values + loss.weighted_conjugate(a) + a * z).sum())
-            derivatives = loss.weighted(np.asarray(loss.derivative(z, loss.y), dtype=np.float64))
-            gradient, combination = self.examples.combine_pair(derivatives, a, n_threads=n_threads)
+            slack = values + loss.weighted_conjugate(a) + self.examples.sums(a * z)
+            fenchel = float(np.maximum(0.0, slack).sum())
+            gradient, combination = self.examples.combine_pair(loss.derivatives(z), a, n_threads=n_threads)
         combination /= self.lam * self.n
-        slack = self.regulariser.slack(self._penalised(w), self._penalised(combination), self.lam)
-        gap = fenchel / self.n + slack
+        apart = self.regulariser.slack(self._penalised(w), self._penalised(combination), self.lam)
+        gap = fenchel / self.n + apart
         return self._evaluation(w, total, gradient, gap, combination)
 
     def _evaluation(
@@ -293,7 +308,7 @@ class Problem:
     ) -> Evaluation:
         gradient /= self.n
         if self.intercept:
-            gradient[-1] /= self.examples.constant_value
+            gradient[self.free] /= self.examples.constant_value
         penalised = self._penalised(w)
         self._penalised(gradient)[:] = self.regulariser.residual(penalised, self._penalised(gradient), self.lam)
         value = total / self.n + self.regulariser.value(penalised, self.lam)
@@ -304,7 +319,7 @@ class Problem:
         return self.loss.has_conjugate and bool(np.isfinite(self._conjugate_sum(alpha)))
 
     def _conjugate_sum(self, alpha: Floats) -> float:
-        if isinstance(self.loss, BuiltIn):
+        if isinstance(self.loss, BuiltIn) and self.loss.places is None:
             return float(kernels.conjugate_sum(self.loss.native, alpha))
         return float(self.loss.weighted_conjugate(alpha).sum())
 
@@ -328,3 +343,14 @@ class Problem:
                 f"{what} needs the conjugate of the loss, which {type(self.loss).__name__} does not define; "
                 "the bound ‖∇P(w)‖²/(2λ) certifies without it."
             )
+
+
+def _examples(X: Any, loss: Loss, intercept: bool) -> Rows:
+    """Rows, rows of several outputs, or blocks: as X and the loss say."""
+    if isinstance(X, Blocks):
+        if intercept:
+            raise ValueError(
+                "intercept is True and X is Blocks: rows of a group are compared, and an intercept cancels."
+            )
+        return cast(Rows, X)  # the same interface
+    return Rows(X, constant=intercept) if loss.outputs is None else MultiOutput(X, loss.outputs, constant=intercept)

@@ -154,7 +154,7 @@ class Result:
 
     Attributes
     ----------
-    w, alpha : arrays of length d and n
+    w, alpha : arrays of length d and n, or where there are m outputs of shape (d, m) and (n, m)
         The best point that was evaluated, with ``w = (1/λn) Σ A_i α_i`` (with μ > 0 its soft threshold at μ/λ).
     status : Status
         Why the run ended; `message` says it with its numbers.

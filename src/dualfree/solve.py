@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dualfree.arrays import Floats, not_negative, positive, vector, whole
+from dualfree.arrays import Floats, not_negative, positive, whole
 from dualfree.automatic import solve_automatically
 from dualfree.limits import Limits
 from dualfree.loop import Callback, Run
@@ -74,7 +74,7 @@ def solve(
         Threads to use; None is all cores. Every method gives the same bits for any number, except
         ``"dfsdca-rounds"``, whose answer depends on it, within `tol`.
     warm_start : Result or array of length n, optional
-        α to start from; w follows from it. Zero by default.
+        α to start from (of shape (n, m) where there are m outputs); w follows from it. Zero by default.
     callback : callable, optional
         Called with each `Row` of the history; a true return value ends the run.
     progress : bool
@@ -154,6 +154,9 @@ def _solve_by(
         np.inf if time_limit is None else positive("time_limit", time_limit),
         None if evaluate_every is None else positive("evaluate_every", evaluate_every),
     )
+    if problem.loss.vector and not METHODS[method].takes_outputs:
+        able = ", ".join(repr(name) for name, kind in METHODS.items() if kind.takes_outputs)
+        raise ValueError(f"method={method!r} takes examples with one output alone; for several there are {able}.")
     seed = whole("seed", seed, 0, 2**64 - 1)
     _require_l1(method, problem)
     bound, rule = _sampling_and_step(METHODS[method], method, sampling, step, problem)
@@ -162,8 +165,8 @@ def _solve_by(
     running.n_threads, running.tol = n_threads, limits.tol
     start = running.start(*_start(warm_start, problem))
     start.seed = seed
-    if running.takes_all and isinstance(warm_start, Result) and len(warm_start.w) == problem.d:
-        start.w[:] = warm_start.w  # these methods keep w and derive α, not the other way round
+    if running.takes_all and isinstance(warm_start, Result) and warm_start.w.size == problem.d:
+        start.w[:] = warm_start.w.ravel()  # these methods keep w and derive α, not the other way round
     if not np.isfinite(start.w).all():
         raise ValueError("warm_start is so large that its w = (1/λn) Σ A_i α_i overflows; start from a smaller α.")
     tuning: Tuning | None = None
@@ -221,12 +224,12 @@ def threads(n_threads: Any) -> int:
     return whole("n_threads", n_threads, 1, 1024)
 
 
-def _start(warm_start: Any, problem: Problem) -> tuple[Floats, float]:
+def _start(warm_start: Any, problem: Problem) -> tuple[Floats, Any]:
     """α to start from, and the intercept."""
     if warm_start is None:
-        return np.zeros(problem.n), 0.0
+        return np.zeros(problem.examples.total), 0.0
     if not isinstance(warm_start, Result):
-        return vector("warm_start", warm_start, problem.n).copy(), 0.0
-    alpha = vector("warm_start", warm_start.alpha, problem.n).copy()
-    known = problem.intercept and len(warm_start.w) == problem.d
-    return alpha, float(warm_start.w[-1]) if known else 0.0
+        return problem.flat_alpha(warm_start, "warm_start").copy(), 0.0
+    alpha = problem.flat_alpha(warm_start.alpha, "warm_start").copy()
+    known = problem.intercept and warm_start.w.size == problem.d
+    return alpha, warm_start.w.ravel()[problem.free].copy() if known else 0.0

@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.optimize import elementwise
 
 from dualfree.arrays import Floats, Indices
 from dualfree.losses.base import Loss
+from dualfree.losses.vectors import VectorLoss
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling
 
@@ -129,6 +130,8 @@ def implicit_alpha(loss: Loss, indices: Indices, z: Floats, alpha: Floats, scale
 
     The residual increases, and its root lies between α and ``−φ_i'(z_i)``.
     """
+    if loss.vector:
+        return cast(VectorLoss, loss).implicit(indices, z, alpha, scale)
     y = loss.y[indices]
 
     def residual(a: Floats, at: Floats) -> Floats:

@@ -9,6 +9,7 @@ True
 """
 
 from dualfree.linear_model.callbacks import EarlyStopping
+from dualfree.linear_model.conditional_logit import ConditionalLogit
 from dualfree.linear_model.elastic_net import ElasticNet
 from dualfree.linear_model.huber import HuberRegressor
 from dualfree.linear_model.logistic import LogisticRegression
@@ -20,6 +21,7 @@ from dualfree.linear_model.ridge_paths import RidgePath, ridge_path
 from dualfree.linear_model.svc import LinearSVC
 
 __all__ = [
+    "ConditionalLogit",
     "EarlyStopping",
     "ElasticNet",
     "HuberRegressor",

@@ -74,7 +74,11 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         `fitted` is for callbacks that look at the model under way; `halt` is Ctrl-C for a thread that cannot hear it.
         """
         starts = self._warm_starts(X.shape[0], len(parts)) if starts is None else starts
-        points = [np.zeros(X.shape[1] + self.fit_intercept) if start is None else start.w for start in starts]
+        width = X.shape[1] + self.fit_intercept
+        points = [
+            np.zeros(width * (part.loss.outputs or 1)) if start is None else start.w
+            for part, start in zip(parts, starts, strict=True)
+        ]
         results: list[Result] = []
         for k, (part, start) in enumerate(zip(parts, starts, strict=True)):
             stop = bool(results) and results[-1].status == Status.INTERRUPTED
@@ -139,8 +143,8 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
 
 def split_intercept(points: Sequence[Floats], d: int, dtype: Any) -> tuple[Any, Any]:
-    """Coefficients, one row for each w, and intercepts (zero where there is none), in the type of X."""
-    W = np.array(points)
+    """Coefficients, one row for each w (or for each of its columns), and intercepts (zero where there is none)."""
+    W = np.vstack([np.atleast_2d(np.asarray(point).T) for point in points])
     intercept = W[:, d] if W.shape[1] > d else np.zeros(len(W))
     return W[:, :d].astype(dtype), intercept.astype(dtype)
 

@@ -28,14 +28,15 @@ class WatchedProblem(Problem):
 
 
 class Fit:
-    """The two-class or one-target problem under way, handed to ``begin`` of callbacks that have it.
+    """The problem under way, handed to ``begin`` of callbacks that have it.
 
     Attributes
     ----------
     encode : callable
-        Turns labels or targets into those of this problem: ±1 for a classifier.
+        Turns labels or targets into those of this problem: ±1 for a classifier, or the number of the class where all
+        classes are one problem.
     classifier : bool
-        Whether the targets are ±1.
+        Whether the targets are classes.
     """
 
     def __init__(
@@ -50,8 +51,8 @@ class Fit:
         return self._problem.seen
 
     def margins(self, X: Any) -> Floats:
-        """``Xw + b`` at that point."""
-        w = self.point
+        """``Xw + b`` at that point, one column for each class where all classes are one problem."""
+        w = self.point.reshape(self._problem.examples.w_shape)
         product = X @ w[: X.shape[1]]
         return np.asarray(product + w[-1] if self._fit_intercept else product)
 
@@ -71,7 +72,8 @@ class EarlyStopping:
     min_improvement : float
         What counts as better.
     score : callable, optional
-        ``score(target, margins)``, larger is better; targets of a classifier are ±1. By default the accuracy for
+        ``score(target, margins)``, larger is better; targets of a classifier are ±1, or class numbers for a softmax of
+        several classes, whose margins have a column for each. By default the accuracy for
         classifiers and R² for regressors.
 
     Attributes
@@ -141,6 +143,8 @@ def joined(callbacks: Sequence[Callable[[Row], Any]] | None, fit: Fit) -> Callab
 
 
 def _accuracy(target: Floats, margins: Floats) -> float:
+    if margins.ndim == 2:
+        return float(np.mean(margins.argmax(axis=1) == target))
     return float(np.mean((margins > 0) == (target > 0)))
 
 

@@ -79,8 +79,9 @@ def require_convex_average(problem: Problem) -> None:
     if weight is None or problem.loss.all_convex:
         return
     # The trace of the Hessian at w = 0: if it is negative, so is some curvature.
-    curvature = np.empty(problem.n)
-    kernels.loss_curvature(problem.loss.native, np.zeros(problem.n), curvature)
+    curvature = weight.copy()  # of a softmax, up to a factor that all examples share
+    if not problem.loss.vector:
+        kernels.loss_curvature(problem.loss.native, np.zeros(problem.n), curvature)
     if float(curvature @ problem.norms**2) < 0:
         raise ValueError(
             "sample_weight is so negative that the average loss is not convex (at w = 0 its curvatures add up to less "

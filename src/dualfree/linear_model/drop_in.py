@@ -95,7 +95,7 @@ def _only(allowed: Any, sentence: str) -> Callable[[Any], str | None]:
 
 
 def _multi_class(value: Any) -> str | None:
-    if value in ("multinomial", "crammer_singer"):
+    if value == "crammer_singer":
         return "but several classes are fitted one against the rest here; take 'ovr', or scikit-learn's estimator."
     return None
 

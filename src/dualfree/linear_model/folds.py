@@ -19,9 +19,9 @@ from dualfree.result import Result
 class FoldPath:
     """The scores, coefficients and results of one fold; NaN where Ctrl-C came first."""
 
-    def __init__(self, grid: int, parts: int, d: int) -> None:
+    def __init__(self, grid: int, rows: int, d: int) -> None:
         self.scores = np.full(grid, np.nan)
-        self.coefficients = np.full((grid, parts, d + 1), np.nan)
+        self.coefficients = np.full((grid, rows, d + 1), np.nan)
         self.results: list[Result] = []
 
     def add(self, k: int, results: list[Result], score: float) -> None:

@@ -1,34 +1,60 @@
-"""Logistic regression."""
+"""Logistic regression: two classes by the logistic loss, more by a softmax."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 from sklearn import linear_model
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from dualfree.arrays import Floats
-from dualfree.linear_model.base import POSITIVE
+from dualfree.linear_model.base import POSITIVE, Part
 from dualfree.linear_model.classifier import LinearClassifier
+from dualfree.linear_model.data import require_every_class
 from dualfree.linear_model.drop_in import constraints
 from dualfree.linear_model.mixing import REFUSALS, elastic_settings, mixing
-from dualfree.losses import Logistic
+from dualfree.losses import Logistic, Softmax
 from dualfree.losses.base import Loss
 
 
 class LogisticClassifier(LinearClassifier):
     """What `LogisticRegression` and `LogisticRegressionCV` share: the loss and the probabilities."""
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **LinearClassifier._parameter_constraints,
+        "multi_class": [StrOptions({"auto", "multinomial", "ovr", "deprecated"})],
+    }
+
+    def _parts(self, y: Any, weight: Floats | None) -> list[Part]:
+        several = len(self.classes_) > 2
+        if several and self.multi_class == "ovr":
+            raise ValueError(
+                "multi_class is 'ovr', but more than two classes are fitted together here, by a softmax; for one "
+                "against the rest take sklearn.multiclass.OneVsRestClassifier(LogisticRegression())."
+            )
+        if not several and self.multi_class == "multinomial":
+            raise ValueError(
+                "multi_class is 'multinomial' and there are two classes, which one logistic loss tells apart; take "
+                "'auto'."
+            )
+        if not several:
+            return super()._parts(y, weight)
+        require_every_class(self.classes_, y, weight)
+        encode = partial(_class_numbers, self.classes_)
+        return [Part(Softmax(encode(y), weight), float(self._lams(len(y), 1)[0]), encode)]
+
     def _loss(self, target: Floats, weight: Floats | None) -> Loss:
         return Logistic(target, weight)
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Probability of each class, in the order of `classes_`; for more than two, one-vs-rest ones normalised."""
+        """Probability of each class, in the order of `classes_`."""
         check_is_fitted(self)
+        if len(self.classes_) > 2:
+            return np.asarray(softmax(self.decision_function(X), axis=1))
         return np.asarray(self._predict_proba_lr(X))
 
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
@@ -37,32 +63,27 @@ class LogisticClassifier(LinearClassifier):
             return np.asarray(np.log(self.predict_proba(X)))
 
     def _fitted(self, points: Sequence[Floats], dtype: Any) -> dict[str, Any]:
+        if len(self.classes_) > 2 and len(points) == 1:
+            points = [np.reshape(points[0], (-1, len(self.classes_)))]
         fitted = super()._fitted(points, dtype)
-        return fitted if self.fit_intercept else fitted | {"intercept_": np.zeros(len(points), dtype=dtype)}
+        rows = len(fitted["coef_"])
+        return fitted if self.fit_intercept else fitted | {"intercept_": np.zeros(rows, dtype=dtype)}
 
     def _fitted_sklearn(self, C: Any, **penalty: Any) -> Any:
         settings = {"C": C, "fit_intercept": self.fit_intercept, "class_weight": self.class_weight, **penalty}
-        if len(self.classes_) == 2:
-            return self._hand_over(linear_model.LogisticRegression(**settings))
-        # scikit-learn's own LogisticRegression would put a softmax over the scores.
-        wrapped = OneVsRestClassifier(linear_model.LogisticRegression(**settings))
-        wrapped.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(self.classes_)
-        wrapped.classes_, wrapped.estimators_ = self.classes_, []
-        for k in range(len(self.classes_)):
-            one = self._hand_over(linear_model.LogisticRegression(**settings))
-            one.coef_, one.intercept_, one.classes_ = self.coef_[k : k + 1], self.intercept_[k : k + 1], np.arange(2)
-            wrapped.estimators_.append(one)
-        wrapped.n_features_in_ = self.n_features_in_
-        if hasattr(self, "feature_names_in_"):
-            wrapped.feature_names_in_ = self.feature_names_in_
-        return wrapped
+        return self._hand_over(linear_model.LogisticRegression(**settings))
+
+
+def _class_numbers(classes: NDArray[Any], y: Any) -> Floats:
+    return np.searchsorted(classes, np.asarray(y)).astype(np.float64)
 
 
 class LogisticRegression(LogisticClassifier):
     """Logistic regression with an L2 penalty, or an elastic net: scikit-learn's, certified.
 
     Minimises ``C Σ s_i log(1 + exp(−y_i (x_iᵀw + b))) + (1 − l1_ratio) ‖w‖²/2 + l1_ratio ‖w‖₁`` over w and b. The
-    intercept b is not penalised.
+    intercept b is not penalised. With more than two classes it is multinomial, and l1_ratio must be 0:
+    ``C Σ s_i (log Σ_k exp(x_iᵀw_k + b_k) − x_iᵀw_y − b_y) + Σ_k ‖w_k‖²/2``.
 
     Parameters
     ----------
@@ -110,17 +131,17 @@ class LogisticRegression(LogisticClassifier):
     coef_, intercept_, classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
     n_iter_ : array of int
-        Epochs, for each problem.
-    certificate_ : Certificate, or list of them for more than two classes
+        Epochs.
+    certificate_ : Certificate
         What is proven of the fit: ``certificate_.gap`` bounds the distance of the objective, divided by C n, from its
         minimum.
-    history_ : History, or list of them
+    history_ : History
         The evaluations of the fit.
 
     Notes
     -----
-    More than two classes are fitted one against the rest, and their probabilities are normalised; scikit-learn's
-    multinomial softmax awaits multi-output examples in the core.
+    For one class against the rest, wrap it in ``sklearn.multiclass.OneVsRestClassifier``. ``solver="newton"`` is for
+    two classes.
 
     Examples
     --------
@@ -136,7 +157,7 @@ class LogisticRegression(LogisticClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LogisticClassifier._parameter_constraints,
         "C": [POSITIVE],
-        **constraints("l1_ratio", "dual", "intercept_scaling", "multi_class", "n_jobs"),
+        **constraints("l1_ratio", "dual", "intercept_scaling", "n_jobs"),
         "penalty": [StrOptions({"l2", "elasticnet", "deprecated"})],
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
@@ -157,7 +178,7 @@ class LogisticRegression(LogisticClassifier):
         max_iter: int | None = 1000,
         warm_start: bool = False,
         verbose: int = 0,
-        multi_class: str = "ovr",
+        multi_class: str = "auto",
         n_jobs: int | None = None,
         solver: str = "auto",
         sampling: Any = None,
@@ -192,6 +213,6 @@ class LogisticRegression(LogisticClassifier):
         return mixing(self.penalty, self.l1_ratio) / (self.C * n)
 
     def to_sklearn(self) -> Any:
-        """The equivalent fitted scikit-learn object; for more than two classes a OneVsRestClassifier."""
+        """The equivalent fitted scikit-learn LogisticRegression."""
         check_is_fitted(self)
         return self._fitted_sklearn(self.C, **elastic_settings(mixing(self.penalty, self.l1_ratio)))

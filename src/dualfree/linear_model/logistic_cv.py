@@ -54,7 +54,7 @@ class LogisticRegressionCV(LogisticClassifier, CrossValidated):
         Its mean score, and its place in `Cs_`.
     scores_ : array of shape (folds, grid)
         The score of each fold on what it held out.
-    coefs_paths_ : array of shape (folds, grid, problems, d + 1)
+    coefs_paths_ : array of shape (folds, grid, 1 or classes, d + 1)
         The coefficients of each, with the intercept last.
     n_iter_, certificate_, history_
         Of the last fit on all data, as in `LogisticRegression`; without `refit` only `n_iter_`, the mean of the folds'.
@@ -79,7 +79,7 @@ class LogisticRegressionCV(LogisticClassifier, CrossValidated):
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "cv": ["cv_object"],
         "refit": ["boolean"],
-        **constraints("l1_ratios", "penalty", "dual", "intercept_scaling", "multi_class", "n_jobs"),
+        **constraints("l1_ratios", "penalty", "dual", "intercept_scaling", "n_jobs"),
         **constraints("use_legacy_attributes"),
     }
     _default_scoring = "accuracy"
@@ -102,7 +102,7 @@ class LogisticRegressionCV(LogisticClassifier, CrossValidated):
         verbose: int = 0,
         refit: bool = True,
         intercept_scaling: float = 1.0,
-        multi_class: str = "ovr",
+        multi_class: str = "auto",
         random_state: Any = None,
         use_legacy_attributes: bool | str = False,
         solver: str = "auto",
@@ -140,7 +140,7 @@ class LogisticRegressionCV(LogisticClassifier, CrossValidated):
         X, y = self._training_data(X, y)
         own = example_weights(sample_weight, X)
         data = Data(X, y, self._weights(y, own), own, partial(self._fitted, dtype=X.dtype))
-        results, interrupted = self._cross_validate(data, 1 / (self.Cs_ * len(y)), single=len(self.classes_) == 2)
+        results, interrupted = self._cross_validate(data, 1 / (self.Cs_ * len(y)), single=True)
         self.C_ = float(self.Cs_[self.best_index_])
         conclude(self, results, interrupted)
         return self
@@ -153,6 +153,6 @@ class LogisticRegressionCV(LogisticClassifier, CrossValidated):
         return self._scored(self, X, y, sample_weight)
 
     def to_sklearn(self) -> Any:
-        """A fitted scikit-learn LogisticRegression with C = `C_`; for more than two classes a OneVsRestClassifier."""
+        """A fitted scikit-learn LogisticRegression with C = `C_`."""
         check_is_fitted(self)
         return self._fitted_sklearn(self.C_)

@@ -118,7 +118,7 @@ class CrossValidated(LinearEstimator):
         weight = np.zeros(len(data.y))
         weight[train] = 1.0 if data.weight is None else data.weight[train]
         parts = self._parts(data.y, weight)
-        path = FoldPath(len(lams), len(parts), data.X.shape[1])
+        path = FoldPath(len(lams), sum(part.loss.outputs or 1 for part in parts), data.X.shape[1])
         held_out = (data.X[test], data.y[test], None if data.own is None else data.own[test])
         try:
             with task.begin("fold", len(lams), k, metadata=weights_as_metadata(weight)) as one:

@@ -6,5 +6,20 @@ conjugate, which gives a duality gap.
 
 from dualfree.losses.base import Loss
 from dualfree.losses.builtin import Huber, Logistic, SmoothedHinge, Squared, SquaredHinge
+from dualfree.losses.choice import ConditionalLogit, ListNet
+from dualfree.losses.softmax import Softmax
+from dualfree.losses.vectors import BlockLoss, MultiOutputLoss
 
-__all__ = ["Huber", "Logistic", "Loss", "SmoothedHinge", "Squared", "SquaredHinge"]
+__all__ = [
+    "BlockLoss",
+    "ConditionalLogit",
+    "Huber",
+    "ListNet",
+    "Logistic",
+    "Loss",
+    "MultiOutputLoss",
+    "SmoothedHinge",
+    "Softmax",
+    "Squared",
+    "SquaredHinge",
+]

@@ -44,7 +44,8 @@ class Loss:
     """
 
     convex: ClassVar[bool] = True
-    compiled: ClassVar[tuple[Any, Any] | None] = None
+    compiled: ClassVar[Any] = None
+    outputs: int | None = None  # numbers that f takes where examples have several outputs, and all equally many
 
     def __init__(self, y: ArrayLike, weight: ArrayLike | None = None) -> None:
         self.y: Floats = self._targets(y)
@@ -66,6 +67,31 @@ class Loss:
     def smoothness(self, y: Floats) -> Floats:
         """A bound on ``|f''|`` for each example."""
         raise TypeError(f"{type(self).__name__} does not define smoothness(y).")
+
+    @property
+    def vector(self) -> bool:
+        """Whether f takes several numbers: the outputs of an example, or the rows of a block."""
+        return self.outputs is not None
+
+    def bound(self, examples: Any) -> "Loss":
+        """The loss for these examples, or one sentence that says why the two do not go together."""
+        if examples.grouped:
+            raise TypeError(
+                f"X is Blocks, rows that belong together, but {type(self).__name__} takes one row at a time."
+            )
+        if len(self.y) != examples.n:
+            raise ValueError(f"X has {examples.n} rows but y has {len(self.y)} entries; they must be equal.")
+        return self
+
+    def values(self, z: Floats, indices: Indices | None = None) -> Floats:
+        """``φ_i(z_i)``, weighted, for all examples or for the listed ones."""
+        y = self.y if indices is None else self.y[indices]
+        return self.weighted(np.asarray(self.value(z, y), dtype=np.float64), indices)
+
+    def derivatives(self, z: Floats, indices: Indices | None = None) -> Floats:
+        """``φ_i'(z_i)``, weighted, for all examples or for the listed ones."""
+        y = self.y if indices is None else self.y[indices]
+        return self.weighted(np.asarray(self.derivative(z, y), dtype=np.float64), indices)
 
     @property
     def has_conjugate(self) -> bool:
@@ -99,10 +125,10 @@ class Loss:
         out[used] = self.weight[used] * conjugate(alpha[used] / self.weight[used], self.y[used])
         return out
 
-    def at_zero(self) -> tuple[float, float]:
-        """Means of ``φ_i(0)`` and of ``φ_i*(0)``, for a loss that defines `conjugate`."""
-        zero = np.zeros(len(self.y))
-        return float(self.weighted(self.value(zero, self.y)).mean()), float(self.weighted_conjugate(zero).mean())
+    def at_zero(self, total: int) -> tuple[float, float]:
+        """Means of ``φ_i(0)`` and of ``φ_i*(0)``, of `total` outputs, for a loss that defines `conjugate`."""
+        zero = np.zeros(total)
+        return float(self.values(zero).mean()), float(self.weighted_conjugate(zero).mean())
 
     def project(self, alpha: Floats) -> Floats:
         """α moved to the nearest point where every ``φ_i*(−α_i)`` is finite; a loss of your own leaves it as it is."""

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dualfree._native import kernels
-from dualfree.arrays import Floats, positive
+from dualfree.arrays import Floats, Indices, positive
 from dualfree.losses.base import Loss
+from dualfree.losses.targets import several_targets
 
 
 class BuiltIn(Loss):
@@ -21,11 +22,43 @@ class BuiltIn(Loss):
 
     @property
     def native(self) -> tuple[Any, ...]:
-        return (self.kind, self.y, self.weight, *self.parameters)
+        return (self.kind, self.y.ravel(), self.weight, *self.parameters)
+
+    @property
+    def places(self) -> tuple[Any, ...] | None:
+        """Where the outputs of each example lie, for the kernels; None where there is one for each."""
+        return None if self.outputs is None else (len(self.y), self.outputs)
+
+    def values(self, z: Floats, indices: Indices | None = None) -> Floats:
+        if self.places is None:
+            return super().values(z, indices)
+        out = np.empty(self.places[0] if len(self.places) == 2 else len(self.places[0]) - 1)
+        kernels.vector_slopes(self.places, self.native, z, np.empty(len(z)), out)
+        return out
+
+    def derivatives(self, z: Floats, indices: Indices | None = None) -> Floats:
+        return super().derivatives(z, indices) if self.places is None else self.slopes(z)[1]
+
+    def slopes(self, z: Floats) -> tuple[float, Floats]:
+        """``Σ φ_i(z_i)``, and all derivatives."""
+        out = np.empty(len(z))
+        if self.places is None:
+            return float(kernels.loss_slopes(self.native, z, out)), out
+        return float(kernels.vector_slopes(self.places, self.native, z, out)), out
+
+    def weighted_conjugate(self, alpha: Floats) -> Floats:
+        if self.places is None:
+            return super().weighted_conjugate(alpha)
+        out = np.empty(self.places[0] if len(self.places) == 2 else len(self.places[0]) - 1)
+        kernels.vector_conjugates(self.places, self.native, alpha, out)
+        return out
 
     def project(self, alpha: Floats) -> Floats:
         out = np.empty(len(alpha))
-        kernels.loss_project(self.native, alpha, out)
+        if self.places is None:
+            kernels.loss_project(self.native, alpha, out)
+        else:
+            kernels.vector_project(self.places, self.native, alpha, out)
         return out
 
     def _call(self, function: Any, argument: ArrayLike, y: ArrayLike) -> Floats:
@@ -54,7 +87,7 @@ class _TwoClasses(BuiltIn):
 
     classes: NDArray[Any]
 
-    def at_zero(self) -> tuple[float, float]:
+    def at_zero(self, total: int) -> tuple[float, float]:
         # Both classes have the same loss at z = 0, and no loss is below zero: nothing to add up but the weights.
         mean = 1.0 if self.weight is None else float(self.weight.mean())
         return mean * float(self.value(np.zeros(1), np.ones(1))[0]), 0.0
@@ -100,7 +133,7 @@ class Logistic(_TwoClasses):
 
 
 class Squared(BuiltIn):
-    """Squared loss ``(z − y)²/2``, 1-smooth.
+    """Squared loss ``(z − y)²/2``, 1-smooth; with several targets for each example, y of shape (n, m), their sum.
 
     Examples
     --------
@@ -109,6 +142,10 @@ class Squared(BuiltIn):
     """
 
     kind = "squared"
+
+    def _targets(self, y: ArrayLike) -> Floats:
+        targets, self.outputs = several_targets(y)
+        return targets
 
     def smoothness(self, y: Floats) -> Floats:
         return np.ones(len(y))
@@ -157,6 +194,8 @@ class SmoothedHinge(_TwoClasses):
 class Huber(BuiltIn):
     """Huber loss: ``r²/2`` for |r| ≤ δ, ``δ|r| − δ²/2`` beyond, with r = z − y; 1-smooth.
 
+    With several targets for each example, y of shape (n, m), their sum.
+
     Examples
     --------
     >>> Huber([0.0, 0.0], delta=1.0).value([0.5, 3.0], 0.0).tolist()
@@ -168,6 +207,10 @@ class Huber(BuiltIn):
     def __init__(self, y: ArrayLike, delta: float = 1.0, weight: ArrayLike | None = None) -> None:
         self.delta = positive("delta", delta)
         super().__init__(y, weight)
+
+    def _targets(self, y: ArrayLike) -> Floats:
+        targets, self.outputs = several_targets(y)
+        return targets
 
     @property
     def parameters(self) -> tuple[float, ...]:

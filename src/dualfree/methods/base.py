@@ -26,7 +26,7 @@ class State:
     w: Floats
     alpha: Floats
     iteration: int = 0
-    centre: float = 0.0
+    centre: Any = 0.0  # one number, or one for each output
     memory: dict[str, NDArray[Any]] = field(default_factory=dict)
     seed: int = 0
     moved: float = 0.0
@@ -73,6 +73,9 @@ class Method(ABC):
     tol: float = 1e-6
     """The relative gap that is asked for: what an investment in later steps may be weighed against."""
 
+    takes_outputs: ClassVar[bool] = False
+    """Whether it takes examples with several outputs: multi-output ones and blocks."""
+
     stalled: bool = False
     """Whether rounding allows no further progress."""
 
@@ -114,7 +117,7 @@ class Method(ABC):
         return theorem_theta(bound, 2 if bound.problem.loss.all_convex else 1), float(bound.p.min())
 
     @abstractmethod
-    def start(self, alpha: Floats, intercept: float = 0.0) -> State:
+    def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
         """The state that belongs to α (and to an intercept, where there is one)."""
 
     @abstractmethod

@@ -1,5 +1,7 @@
 """dfSDCA, Algorithm 1 of the paper: dual-free SDCA with arbitrary sampling."""
 
+from typing import Any
+
 import numpy as np
 
 from dualfree._native import kernels
@@ -33,8 +35,10 @@ class DfSDCA(Method):
         origin="Csiba, Richtárik 2015; Shalev-Shwartz 2015",
     )
 
-    def start(self, alpha: Floats, intercept: float = 0.0) -> State:
-        w = self.problem.combination(alpha) if alpha.any() else np.zeros(self.problem.d)
+    takes_outputs = True
+
+    def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
+        w = self.problem.combination(alpha).ravel() if alpha.any() else np.zeros(self.problem.d)
         return State(w, alpha, centre=intercept)
 
     def advance(self, state: State, draws: Draws) -> None:
@@ -61,10 +65,11 @@ class DfSDCA(Method):
         if not isinstance(loss, BuiltIn) or not loss.has_conjugate:
             return self.evaluate(state)
         point = state.w.copy()
-        value, conjugate = loss.at_zero()
+        value, conjugate = loss.at_zero(problem.examples.total)
         if problem.intercept:
-            state.centre = point[-1] = best_intercept(loss, np.zeros(problem.n), state.centre)
-            value = float(loss.weighted(loss.value(np.full(problem.n, state.centre), loss.y)).mean())
+            zero = np.zeros(problem.examples.total)
+            state.centre = point[problem.free] = best_intercept(loss, zero, state.centre)
+            value = float(loss.values(problem.examples.shift(zero, state.centre)).mean())
         return point, Evaluation(value, np.full(problem.d, np.inf), value + conjugate, None)
 
     def _evaluate_with_intercept(self, state: State) -> tuple[Floats, Evaluation]:
@@ -72,23 +77,24 @@ class DfSDCA(Method):
         epoch = state.iteration // max(1, round(self.sampling.iterations_per_epoch))
         if epoch % _MEND_EVERY == 0:
             self._mend(state)
-        kappa, u = self.problem.examples.constant_value, float(state.w[-1])
-        point = self.problem.point(state.w.copy())
-        point[-1] = 0.0
-        z = self.problem.examples.margins(point, n_threads=self.n_threads)
-        point[-1] = best_intercept(self.problem.loss, z, state.centre + kappa * u)
+        problem, free = self.problem, self.problem.free
+        point, moved = problem.point(state.w.copy()), problem.examples.constant_value * state.w[free]
+        point[free] = 0.0
+        z = problem.examples.margins(point, n_threads=self.n_threads)
+        point[free] = best_intercept(problem.loss, z, state.centre + moved)
         if state.iteration == 0:  # w is what it was given as, and the best b is the best centre to begin with
-            state.centre = float(point[-1]) - kappa * u
-        return point, self.problem.evaluate(point, state.alpha, z + point[-1], n_threads=self.n_threads)
+            state.centre = point[free] - moved
+        z = problem.examples.shift(z, point[free])
+        return point, problem.evaluate(point, state.alpha, z, n_threads=self.n_threads)
 
     def end_epoch(self, state: State) -> None:
         """Move the centre to the present intercept: one step of the method of multipliers."""
         if self.problem.intercept:
-            state.centre += self.problem.examples.constant_value * float(state.w[-1])
+            state.centre = state.centre + self.problem.examples.constant_value * state.w[self.problem.free]
 
     def _mend(self, state: State) -> bool:
         """Derive w anew where rounding, which adds up over long runs, has taken it off ``(1/λn) Σ A_i α_i``."""
-        derived = self.problem.combination(state.alpha)
+        derived = self.problem.combination(state.alpha).ravel()
         if not apart(state.w, derived):
             return False
         state.w[:] = derived
@@ -102,9 +108,10 @@ class DfSDCA(Method):
             batch = draws.indices[first:last]
             if len(batch) == 0:
                 continue
+            at = examples.positions(batch)
             z = examples.margins(self.problem.point(state.w), batch, state.centre)
-            delta = self._delta(batch, z, state.alpha[batch])
-            state.alpha[batch] += delta
+            delta = self._delta(batch, z, state.alpha[at])
+            state.alpha[at] += delta
             examples.combine(inverse * delta, batch, out=state.w)
 
     def _delta(self, batch: Indices, z: Floats, alpha: Floats) -> Floats:
@@ -112,27 +119,18 @@ class DfSDCA(Method):
         scale = np.broadcast_to(self.rule.scale, (self.problem.n,))[batch]
         if self.rule.implicit:
             return implicit_alpha(loss, batch, z, alpha, scale) - alpha
-        derivative = loss.weighted(np.asarray(loss.derivative(z, loss.y[batch]), dtype=np.float64), batch)
-        return -scale * (derivative + alpha)
+        return -self.problem.examples.spread(scale, batch) * (loss.derivatives(z, batch) + alpha)
 
 
 def take_steps(problem: Problem, lam: float, rule: StepRule, state: State, draws: Draws, n_threads: int) -> float:
     """The steps of `draws` in the kernel, with `lam` for λ; the sum of the squared moves of α."""
-    kernel, threshold = (kernels.proximal, (problem.mu / lam,)) if problem.mu > 0 else (kernels.dfsdca, ())
-    moved: float = kernel(
-        problem.examples.shifted(state.centre),
-        problem.loss.native,
-        rule.implicit,
-        rule.scale,
-        1 / (lam * problem.n),
-        *threshold,
-        draws.indices,
-        draws.batch_start,
-        state.alpha,
-        state.w,
-        threads=n_threads,
-    )
-    return moved
+    examples, inverse = problem.examples, 1 / (lam * problem.n)
+    step = (problem.loss.native, rule.implicit, rule.scale, inverse)
+    if problem.mu == 0:
+        return examples.dfsdca(*step, draws, state.centre, state.alpha, state.w, n_threads=n_threads)
+    visits = (draws.indices, draws.batch_start, state.alpha, state.w)
+    rows = examples.shifted(state.centre)
+    return float(kernels.proximal(rows, *step, problem.mu / lam, *visits, threads=n_threads))
 
 
 def apart(w: Floats, other: Floats) -> bool:

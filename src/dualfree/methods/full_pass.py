@@ -1,7 +1,7 @@
 """What the full-pass second-order methods share: one pass a trial, a line search for O(n), the gap for nothing."""
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -45,10 +45,9 @@ class FullPass(Method):
         """Whether a better model would pay, after `steps` with it, the last of which left `fall` of the decrement."""
         return False
 
-    def start(self, alpha: Floats, intercept: float = 0.0) -> State:
-        w = self.problem.primal(alpha) if alpha.any() else np.zeros(self.problem.d)
-        if self.problem.intercept:
-            w[-1] = intercept
+    def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
+        w = self.problem.primal(alpha).ravel() if alpha.any() else np.zeros(self.problem.d)
+        w[self.problem.free] = intercept
         return State(w, alpha)
 
     def advance(self, state: State, draws: Draws) -> None:
@@ -65,7 +64,7 @@ class FullPass(Method):
         w, seen = here.w, here.evaluation
         fresh = self._model is None
         model = self._model = self._model or LimitedMemory(self._new_base(here.margins))
-        d = len(w) - self.problem.intercept
+        d = self.problem.free.start
         direction = np.zeros(len(w))
         direction[:d] = -model.solve(seen.gradient[:d])
         slope = float(seen.gradient @ direction)
@@ -111,15 +110,18 @@ class FullPass(Method):
         """
         assert self._here is not None
         w, seen, z = self._here.w, self._here.evaluation, self._here.margins
-        problem, loss, d = self.problem, self.problem.loss, len(w) - self.problem.intercept
-        intercepts = (float(w[-1]), float(there.w[-1])) if problem.intercept else (0.0, 0.0)
-        change = there.margins - z - (intercepts[1] - intercepts[0])
-        t, b = 1.0, intercepts[0]
+        problem, loss, examples, free = self.problem, self.problem.loss, self.problem.examples, self.problem.free
+        before, change, b = z, there.margins - z, w[free]
+        if problem.intercept:
+            before, change = examples.shift(z, -b), examples.shift(change, b - there.w[free])
+        t = 1.0
         while t > _SHORTEST:
             t *= 0.5
-            at, point = z - intercepts[0] + t * change, (w + t * direction)[:d]
-            b = best_intercept(loss, at, b) if problem.intercept else 0.0
-            losses = loss.weighted(loss.value(at + b, loss.y))
+            at, point = before + t * change, (w + t * direction)[: free.start]
+            if problem.intercept:
+                b = best_intercept(loss, at, b)
+                at = examples.shift(at, b)
+            losses = loss.values(at)
             if float(losses.mean()) + 0.5 * problem.lam * float(point @ point) <= seen.value + _SUFFICIENT * t * slope:
                 break
         return t

@@ -1,6 +1,7 @@
 """Newton's method with a sampled Hessian, and its frugal kin for many features, L-BFGS."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -51,12 +52,12 @@ class Newton(FullPass):
         self._sample = sample_size(problem)
         self._samples = self._growths = 0
 
-    def start(self, alpha: Floats, intercept: float = 0.0) -> State:
+    def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
         state = super().start(alpha, intercept)
         if alpha.any():
             return state
         rough = self._look(rough_start(self.problem))
-        if self.problem.intercept or rough.evaluation.value < self.problem.loss.at_zero()[0]:
+        if self.problem.intercept or rough.evaluation.value < self.problem.loss.at_zero(self.problem.examples.total)[0]:
             self._here = rough
             state.w[:] = rough.w
         else:
@@ -99,6 +100,8 @@ class LBFGS(FullPass):
         rate="linear",
         origin="Liu, Nocedal 1989",
     )
+
+    takes_outputs = True
 
     def _new_base(self, margins: Floats) -> Base:
         return Scaled(self.problem)

@@ -5,7 +5,7 @@ from typing import Any
 from dualfree._native import kernels
 from dualfree.arrays import Floats
 from dualfree.methods.base import About, Method, State
-from dualfree.methods.dfsdca import _apart
+from dualfree.methods.dfsdca import apart
 from dualfree.methods.requirements import require_fixed, require_plain
 from dualfree.problem import Evaluation, Problem
 from dualfree.samplings import Sampling, Uniform
@@ -71,6 +71,6 @@ class Quartz(Method):
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
         """The present w with the present α; ᾱ is derived anew where rounding has taken it off."""
         seen, kept = self.problem.evaluate(state.w, state.alpha), state.memory["combination"]
-        if seen.combination is None or _apart(kept, seen.combination):
+        if seen.combination is None or apart(kept, seen.combination):
             kept[:] = self.problem.primal(state.alpha)
         return state.w, seen

@@ -26,6 +26,7 @@ class DfSDCARounds(DfSDCA):
     """
 
     takes_l1 = False
+    takes_outputs = False
     about = About(
         title="dfSDCA on T threads, in rounds",
         needs="built-in convex losses; serial samplings; implicit steps; no intercept",

@@ -125,7 +125,7 @@ def simulate(
     method = DfSDCA(problem, bound, rule)
     ratios = np.empty((seeds, len(times)))
     for seed in range(seeds):
-        state = method.start(np.zeros(problem.n))
+        state = method.start(np.zeros(problem.examples.total))
         for k, time in enumerate(times.tolist()):
             if time > state.iteration:
                 method.advance(state, bound.draw(state.iteration, time - state.iteration, seed))

@@ -1,0 +1,326 @@
+"""Examples with several outputs: one row for m outputs (``x_i ⊗ I_m``), or rows that belong together (blocks)."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dualfree._native import kernels
+from dualfree.arrays import Floats, Indices
+from dualfree.examples import Rows
+from dualfree.groups import Groups
+
+
+class _Vectors:
+    """What both shapes share: the passes and steps of the vector kernels, on the tuple that `vectors` makes."""
+
+    def margins(
+        self: Any, w: Floats, indices: Indices | None = None, offset: Any = 0.0, *, n_threads: int = 1
+    ) -> Floats:
+        out = np.empty(self.total if indices is None else int(self.sizes[indices].sum()))
+        kernels.vector_margins(self.vectors(offset), w, out, indices, threads=n_threads)
+        return out
+
+    def combine(
+        self: Any,
+        coefficients: Floats,
+        indices: Indices | None = None,
+        out: Floats | None = None,
+        *,
+        n_threads: int = 1,
+    ) -> Floats:
+        out = np.zeros(self.size) if out is None else out
+        kernels.vector_combine(self.vectors(), coefficients, out, indices, threads=n_threads)
+        return out
+
+    def combine_pair(self: Any, first: Floats, second: Floats, *, n_threads: int = 1) -> tuple[Floats, Floats]:
+        return self.combine(first, n_threads=n_threads), self.combine(second, n_threads=n_threads)
+
+    def loss_and_gradient(
+        self: Any,
+        loss: Any,
+        w: Floats,
+        gradient: Floats,
+        margins: Floats | None = None,
+        derivatives: Floats | None = None,
+        *,
+        n_threads: int = 1,
+    ) -> float:
+        z = np.empty(self.total) if margins is None and derivatives is not None else margins
+        total = kernels.vector_loss_and_gradient(self.vectors(), loss, w, gradient, z, threads=n_threads)
+        if derivatives is not None:
+            kernels.vector_slopes(self.places, loss, z, derivatives)
+        return float(total)
+
+    def certify(
+        self: Any, loss: Any, w: Floats, alpha: Floats, *, n_threads: int = 1
+    ) -> tuple[float, float, Floats, Floats]:
+        sums = np.zeros(2 * self.size)
+        total, fenchel = kernels.vector_certify(self.vectors(), loss, w, alpha, sums, threads=n_threads)
+        return total, fenchel, sums[: self.size].copy(), sums[self.size :]
+
+    def dfsdca(
+        self: Any,
+        loss: Any,
+        implicit: bool,
+        scale: Floats,
+        inverse: float,
+        draws: Any,
+        offset: Any,
+        alpha: Floats,
+        w: Floats,
+        *,
+        n_threads: int = 1,
+    ) -> float:
+        arguments = (implicit, scale, inverse, draws.indices, draws.batch_start, alpha, w)
+        return float(kernels.vector_dfsdca(self.vectors(offset), loss, *arguments))
+
+
+class MultiOutput(_Vectors, Rows):
+    """``A_i = x_i ⊗ I_m``: every row of X has m outputs ``Wᵀx_i``, and w is W, the m weights of a feature side by side.
+
+    Norms and ESO parameters are those of the rows: ``‖x_i ⊗ I‖ = ‖x_i‖``.
+
+    Examples
+    --------
+    >>> examples = MultiOutput(np.array([[3.0, 4.0], [0.0, 1.0]]), m=3)
+    >>> examples.w_shape, examples.alpha_shape, examples.norms.tolist()
+    ((2, 3), (2, 3), [5.0, 1.0])
+    """
+
+    def __init__(self, X: Any, m: int, constant: bool = False) -> None:
+        self.m = m
+        super().__init__(X, constant)
+
+    @property
+    def size(self) -> int:
+        return self.d * self.m
+
+    @property
+    def total(self) -> int:
+        return self.n * self.m
+
+    @property
+    def w_shape(self) -> tuple[int, ...]:
+        return (self.d, self.m)
+
+    @property
+    def alpha_shape(self) -> tuple[int, ...]:
+        return (self.n, self.m)
+
+    @property
+    def sizes(self) -> Indices:
+        """Outputs of each example."""
+        return np.full(self.n, self.m)
+
+    @property
+    def work(self) -> Indices:
+        return self.nonzeros * self.m
+
+    @property
+    def products(self) -> int:
+        return self.stored * self.m
+
+    @property
+    def places(self) -> tuple[int, int]:
+        """Where the outputs of each example lie, for the vector kernels."""
+        return (self.n, self.m)
+
+    def positions(self, indices: Indices) -> Indices:
+        return (indices[:, None] * self.m + np.arange(self.m)).ravel()
+
+    def spread(self, values: Floats, indices: Indices | None = None) -> Floats:
+        return np.asarray(np.repeat(values, self.m))
+
+    def sums(self, values: Floats) -> Floats:
+        return np.asarray(values.reshape(self.n, self.m).sum(axis=1))
+
+    def square_sums(self, alpha: Floats) -> Floats:
+        return self.sums(alpha**2)
+
+    def shift(self, margins: Floats, intercept: Any) -> Floats:
+        return np.asarray(margins.reshape(self.n, self.m) + intercept).ravel()
+
+    def vectors(self, offset: Any = None) -> tuple[Any, ...]:
+        """What the vector kernels take for these examples, `offset` added to every product with w."""
+        shifts = offset is not None and np.any(offset)
+        return self.native, self.m, np.ascontiguousarray(offset, dtype=np.float64) if shifts else None
+
+
+class Blocks(_Vectors):
+    """Rows of X that belong together: example i is the rows ``group_ptr[i] .. group_ptr[i + 1] − 1``.
+
+    Its outputs are the products of these rows with w, ``m_i`` of them, so that losses such as
+    `dualfree.losses.ConditionalLogit` may compare them. λ n counts the groups.
+
+    Parameters
+    ----------
+    X : scipy.sparse CSR matrix or array, or ndarray, of shape (rows, d)
+        As in `dualfree.Problem`; the rows of a group follow each other. It is not copied.
+    group_ptr : array of length n + 1
+        Where each group begins: from 0 to the number of rows, increasing.
+
+    Examples
+    --------
+    >>> import dualfree as df
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [0.0, 2.0]])
+    >>> blocks = Blocks(X, [0, 3, 5])  # three alternatives, then two
+    >>> blocks.n, blocks.sizes.tolist(), blocks.norms.round(4).tolist()
+    (2, [3, 2], [1.7321, 2.0])
+    >>> problem = df.Problem(blocks, df.losses.ConditionalLogit([1, 0]), lam=0.1)
+    >>> df.solve(problem).status
+    <Status.CONVERGED: 'converged'>
+    """
+
+    constant_value = 0.0
+    grouped = True
+
+    def __init__(self, X: Any, group_ptr: ArrayLike) -> None:
+        self.rows = Rows(X)
+        self.X, self.d, self.stored = X, self.rows.d, self.rows.stored
+        self.start = _starts(group_ptr, self.rows.n)
+        self.n, self.total, self.size = len(self.start) - 1, self.rows.n, self.d
+        self.sizes: Indices = np.diff(self.start)
+        self.m = int(self.sizes.max())
+
+    @property
+    def w_shape(self) -> tuple[int, ...]:
+        """The shape in which w is shown."""
+        return (self.size,)
+
+    @property
+    def alpha_shape(self) -> tuple[int, ...]:
+        """The shape in which α is shown: one number for each row of X."""
+        return (self.total,)
+
+    @property
+    def owners(self) -> Indices:
+        """The group that each row of X belongs to."""
+        return np.repeat(np.arange(self.n), self.sizes)
+
+    def vectors(self, offset: Any = None) -> tuple[Any, ...]:
+        """What the vector kernels take for these examples; there is no offset."""
+        return self.rows.native, self.start
+
+    def positions(self, indices: Indices) -> Indices:
+        """Where the outputs of the listed examples are in α."""
+        return rows_of(self.start, indices)
+
+    def spread(self, values: Floats, indices: Indices | None = None) -> Floats:
+        """One number for each of the listed examples (or of all), as one for each of their outputs."""
+        return np.repeat(values, self.sizes if indices is None else self.sizes[indices])
+
+    def sums(self, values: Floats) -> Floats:
+        """For each example the sum over its outputs."""
+        return np.asarray(np.add.reduceat(values, self.start[:-1]))
+
+    def square_sums(self, alpha: Floats) -> Floats:
+        """``‖α_i‖²`` for each example."""
+        return self.sums(alpha**2)
+
+    @cached_property
+    def norms(self) -> Floats:
+        """Spectral norms ``‖A_i‖``: the largest singular value of a group's rows."""
+        return np.sqrt(self.square_norms)
+
+    @cached_property
+    def square_norms(self) -> Floats:
+        """``‖A_i‖²``."""
+        return self.weighted_square_norms(None)
+
+    @property
+    def typical_square_norm(self) -> float:
+        """Mean of ``‖A_i‖²``."""
+        return float(self.square_norms.mean())
+
+    @cached_property
+    def nonzeros(self) -> Indices:
+        """Stored entries of each example: the work that one visit costs."""
+        return np.add.reduceat(self.rows.nonzeros, self.start[:-1])
+
+    @property
+    def work(self) -> Indices:
+        """Products that one visit of each example costs."""
+        return self.nonzeros
+
+    @property
+    def products(self) -> int:
+        """Products that visits of all examples cost."""
+        return self.stored
+
+    @property
+    def places(self) -> tuple[Indices]:
+        """Where the outputs of each example lie, for the vector kernels."""
+        return (self.start,)
+
+    def feature_sums(self, mass: Floats | None = None) -> Floats:
+        """For each feature j, the sum of `mass` over the groups with a nonzero in j; their number if None."""
+        out = np.zeros(self.d)
+        kernels.block_feature_sums(self.rows.native, self.start, mass, out)
+        return out
+
+    def weighted_square_norms(self, beta: Floats | None, less: Floats | None = None) -> Floats:
+        """``λ_max(Σ_j (β_j − less_i) a_ij a_ijᵀ)`` for each example."""
+        out = np.empty(int((self.sizes**2).sum()))
+        kernels.block_grams(self.rows.native, self.start, beta, less, out)
+        return self._largest_eigenvalues(out)
+
+    def groups_touching(self, groups: Groups) -> Floats:
+        """For each feature j, the groups of examples with a nonzero in j."""
+        out = np.zeros(self.d)
+        start = np.concatenate([[0], np.cumsum(groups.sums(self.sizes))]).astype(np.int64)
+        kernels.groups_touching(self.rows.native, rows_of(self.start, groups.members), start, out)
+        return out
+
+    def grouped_square_norms(self, groups: Groups, mass: Floats | None, *beta: Floats) -> Floats:
+        """As in `Rows`, with the largest eigenvalue in place of the sum."""
+        out = np.empty(int((self.sizes**2).sum()))
+        kernels.grouped_block_grams(
+            self.rows.native, self.start, groups.members, groups.start, mass, *beta, self._squares[:-1], out
+        )
+        return self._largest_eigenvalues(out)
+
+    def gram(self) -> Floats:
+        """``X Xᵀ``: the products of all pairs of rows, for small n."""
+        return self.rows.gram()
+
+    @property
+    def _squares(self) -> Indices:
+        """Where the m_i × m_i matrix of each example begins."""
+        return np.concatenate([[0], np.cumsum(self.sizes**2)]).astype(np.int64)
+
+    def _largest_eigenvalues(self, matrices: Floats) -> Floats:
+        out, begin = np.empty(self.n), self._squares
+        for m in np.unique(self.sizes):  # all of one size at once
+            chosen = np.flatnonzero(self.sizes == m)
+            stacked = matrices[begin[chosen][:, None] + np.arange(m * m)].reshape(len(chosen), m, m)
+            out[chosen] = np.linalg.eigvalsh(stacked)[:, -1]
+        return np.maximum(out, 0.0)
+
+
+def rows_of(start: Indices, indices: Indices) -> Indices:
+    """The rows of the listed groups, one group after the other.
+
+    Examples
+    --------
+    >>> rows_of(np.array([0, 3, 5]), np.array([1, 0])).tolist()
+    [3, 4, 0, 1, 2]
+    """
+    sizes = start[indices + 1] - start[indices]
+    before = np.cumsum(sizes) - sizes
+    return np.asarray(np.repeat(start[indices] - before, sizes) + np.arange(int(sizes.sum())))
+
+
+def _starts(group_ptr: ArrayLike, rows: int) -> Indices:
+    start = np.asarray(group_ptr)
+    if start.ndim != 1 or start.dtype.kind not in "iu" or len(start) < 2:
+        raise TypeError(
+            f"group_ptr is {group_ptr!r:.60}; it must be a vector of whole numbers, from 0 to the rows of X."
+        )
+    if start[0] != 0 or start[-1] != rows:
+        raise ValueError(f"group_ptr goes from {start[0]} to {start[-1]}; it must go from 0 to {rows}, the rows of X.")
+    empty = np.flatnonzero(np.diff(start) <= 0)
+    if len(empty):
+        raise ValueError(f"group_ptr does not increase at {empty[0]}: every group must have at least one row.")
+    return np.ascontiguousarray(start, dtype=np.int64)
