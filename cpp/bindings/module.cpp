@@ -4,6 +4,7 @@
 NB_MODULE(DUALFREE_MODULE, module) {
     module.attr("level") = DUALFREE_LEVEL;
     bind_checks(module);
+    bind_component(module);
     bind_dfsdca(module);
     bind_draws(module);
     bind_eso(module);

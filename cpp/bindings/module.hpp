@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 void bind_checks(nanobind::module_& module);
+void bind_component(nanobind::module_& module);
 void bind_dfsdca(nanobind::module_& module);
 void bind_draws(nanobind::module_& module);
 void bind_eso(nanobind::module_& module);

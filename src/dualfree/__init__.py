@@ -11,6 +11,7 @@
 
 from dualfree import datasets, io, losses, samplings
 from dualfree.chunking import chunks
+from dualfree.component import LeadingComponent, leading_component
 from dualfree.io import read_libsvm, write_libsvm
 from dualfree.planning import plan
 from dualfree.problem import Problem
@@ -22,12 +23,14 @@ __version__ = "0.1.0"
 __all__ = [
     "Certificate",
     "History",
+    "LeadingComponent",
     "Problem",
     "Result",
     "Status",
     "chunks",
     "datasets",
     "io",
+    "leading_component",
     "losses",
     "plan",
     "read_libsvm",

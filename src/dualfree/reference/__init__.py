@@ -7,11 +7,13 @@ so that it can be checked by reading; the tests hold the fast code to it.
 - `problem`: P, ∇P, the dual D and the duality gap;
 - `algorithm`: the step sizes, the implicit step, and Algorithm 1 as a loop over batches;
 - `primal`: SGD, SAG, SAGA, S2CD, and SVRG, S2GD and mS2GD as one loop;
+- `component`: the inner loop of shift-and-invert for the leading eigenvector;
 - `samplings`: for each sampling p, the pair probabilities and the ESO weights β;
 - `overapproximation`: v from β, and the eigenvalue test that any ESO must pass.
 """
 
 from dualfree.reference.algorithm import dfsdca, implicit_step, theta
+from dualfree.reference.component import shift_and_invert
 from dualfree.reference.losses import (
     ReferenceLoss,
     huber,
@@ -41,6 +43,7 @@ __all__ = [
     "saga",
     "semi_stochastic",
     "sgd",
+    "shift_and_invert",
     "smoothed_hinge",
     "squared",
     "squared_hinge",
