@@ -12,6 +12,7 @@
 from dualfree import datasets, io, losses, samplings
 from dualfree.chunking import chunks
 from dualfree.component import LeadingComponent, leading_component
+from dualfree.convexity import Convexity, ConvexityWarning
 from dualfree.io import read_libsvm, write_libsvm
 from dualfree.planning import plan
 from dualfree.problem import Problem
@@ -22,6 +23,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Certificate",
+    "Convexity",
+    "ConvexityWarning",
     "History",
     "LeadingComponent",
     "Problem",

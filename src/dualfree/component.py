@@ -88,8 +88,8 @@ class LeadingComponent:
         """The outcome in words."""
         why = _SENTENCES.get(self.status, self.status.sentence)
         return (
-            f"{why} C has an eigenvalue within {self.residual:.3g} of {self.eigenvalue:.8g}, {self.explained:.1%} of the "
-            f"total variance; spent: {self.epochs:.3g} epochs, {self.passes} passes and {self.seconds:.3g} s."
+            f"{why} C has an eigenvalue within {self.residual:.3g} of {self.eigenvalue:.8g}, {self.explained:.1%} of "
+            f"the total variance; spent: {self.epochs:.3g} epochs, {self.passes} passes and {self.seconds:.3g} s."
         )
 
 
@@ -147,9 +147,9 @@ def leading_component(
     max_epochs = positive("max_epochs", max_epochs)
     search = _Search(rows, bool(centre), threads(n_threads), seed)
     status = Status.INTERRUPTED
-    with progress_bar(progress, "component", max_epochs) as show:
-        with suppress(KeyboardInterrupt):  # the best vector so far is an answer too
-            status = search.until_done(tol, max_epochs, begun, show)
+    # After Ctrl-C the best vector so far is an answer too.
+    with progress_bar(progress, "component", max_epochs) as show, suppress(KeyboardInterrupt):
+        status = search.until_done(tol, max_epochs, begun, show)
     here = search.here
     sign = math.copysign(1.0, here.v[np.abs(here.v).argmax()])
     return LeadingComponent(
@@ -263,7 +263,7 @@ class _Search:
 
 
 def _combined(looks: list[_Look]) -> _Look:
-    """The unit vector of largest ``vᵀCv`` in their span (Rayleigh and Ritz), without the last ones where they are too close."""
+    """The unit vector of largest ``vᵀCv`` in their span (Rayleigh and Ritz), less the last where they are too close."""
     vectors, images = (np.stack(parts) for parts in zip(*((look.v, look.image) for look in looks), strict=True))
     products = np.einsum("ij,kj->ik", vectors, vectors)
     if np.linalg.eigvalsh(products)[0] < _APART:

@@ -13,6 +13,8 @@ import numpy as np
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.newton import MOST_FEATURES, hessian_passes, sample_size
 from dualfree.problem import Problem
+from dualfree.samplings import Uniform
+from dualfree.steps import theorem_theta
 
 _STEP = 20.0  # what a dfSDCA step costs beside its nonzeros: the loss, the random row
 _PASS_NONZERO, _PASS_ROW = 0.85, 10.0  # a pass: sequential rows, losses by SIMD
@@ -64,7 +66,7 @@ def estimate(problem: Problem, tol: float) -> Costs:
     >>> estimate(problem, tol=1e-6).best
     'newton'
     """
-    if not isinstance(problem.loss, BuiltIn) or not problem.loss.all_convex:
+    if not isinstance(problem.loss, BuiltIn) or (problem.intercept and not problem.loss.all_convex):
         return Costs({"dfsdca": 1.0})
     n, nonzeros = problem.n, float(problem.examples.stored) + problem.n * problem.intercept
     digits = math.log(1 / min(max(tol, 1e-14), 0.1))
@@ -73,7 +75,10 @@ def estimate(problem: Problem, tol: float) -> Costs:
     one_pass = _PASS_NONZERO * nonzeros + _PASS_ROW * n
     looks = _LOOKS * one_pass / epoch
     epochs = {"dfsdca": max(_FEWEST, _EPOCHS * digits * (1 + hardness)) + looks}
-    if problem.d <= MOST_FEATURES:
+    if not problem.loss.all_convex:  # the steps of Theorem 1 are of order 1/n² at λ = 1/n
+        rate = theorem_theta(Uniform().bind(problem), 1) * problem.convexity.sigma / problem.lam
+        epochs["dfsdca"] = digits / (rate * n) + looks
+    if problem.d <= MOST_FEATURES and problem.loss.all_convex:
         hessians = _NEWTON_HESSIANS * hessian_passes(problem, sample_size(problem)) * nonzeros
         epochs["newton"] = (_NEWTON_PASSES * one_pass + hessians) / epoch
     else:  # with few features L-BFGS may take hundreds of passes where Newton's method takes a handful

@@ -119,7 +119,7 @@ class Run:
             gradient_norm = float(np.linalg.norm(seen.gradient))
         epoch = self.state.iteration / self.sampling.iterations_per_epoch
         self.history.rows.append(Row(epoch, self.state.iteration, self.seconds, proof.value, proof.gap, gradient_norm))
-        if len(self.history) == 1 or proof.gap < self.best[2].gap:
+        if len(self.history) == 1 or proof.beats(self.best[2]):
             self.best = (w.copy(), self.state.alpha.copy(), proof)
         if self.lookout is not None:
             self.lookout.learn(self.history[-1], self.state.moved)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices, positive, vector
+from dualfree.convexity import Convexity, convexity_of
 from dualfree.examples import Rows
 from dualfree.intercept import balance, best_intercept
 from dualfree.losses.base import Loss
@@ -99,6 +100,11 @@ class Problem:
         """``L_i = l_i ‖A_i‖``, for which ``‖∇φ_i(A_iᵀw) − ∇φ_i(A_iᵀz)‖ ≤ L_i ‖w − z‖``."""
         return self.l * self.norms
 
+    @cached_property
+    def convexity(self) -> Convexity:
+        """What is known of the convexity of P; where some φ_i is not convex, finding out may cost some passes."""
+        return convexity_of(self)
+
     def value(self, w: ArrayLike) -> float:
         """``P(w)``."""
         return self.evaluate(w).value
@@ -177,7 +183,7 @@ class Problem:
         seen = self._evaluation(w, total, gradient, np.inf, None)
         slope = self._penalised(seen.gradient)
         gap, moved = float(slope @ slope) / (2 * self.lam), seen.gradient / self.lam
-        return w, replace(seen, duality_gap=gap, combination=w - moved), z
+        return w, replace(seen, duality_gap=gap if self.loss.all_convex else np.inf, combination=w - moved), z
 
     def margins(self, w: ArrayLike, *, n_threads: int = 1) -> Floats:
         """``A_iᵀw`` for each example, with the intercept."""

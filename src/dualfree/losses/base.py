@@ -44,6 +44,7 @@ class Loss:
     """
 
     convex: ClassVar[bool] = True
+    bounded: ClassVar[bool] = False  # whether f is: then no average of it is convex
     compiled: ClassVar[tuple[Any, Any] | None] = None
 
     def __init__(self, y: ArrayLike, weight: ArrayLike | None = None) -> None:

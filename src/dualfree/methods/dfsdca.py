@@ -7,9 +7,10 @@ from dualfree.arrays import Floats, Indices
 from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.base import About, Method, State
-from dualfree.problem import Evaluation
-from dualfree.samplings.base import Draws
-from dualfree.steps import implicit_alpha
+from dualfree.methods.safeguard import Safeguard
+from dualfree.problem import Evaluation, Problem
+from dualfree.samplings.base import BoundSampling, Draws
+from dualfree.steps import StepRule, implicit_alpha
 
 _DRIFT = 1e-10  # relative distance of w from (1/λn) Σ A_i α_i beyond which w is derived anew
 _MEND_EVERY = 16  # epochs between looks at that where they cost a pass of their own
@@ -31,9 +32,17 @@ class DfSDCA(Method):
         origin="Csiba, Richtárik 2015; Shalev-Shwartz 2015",
     )
 
+    def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
+        super().__init__(problem, sampling, rule)
+        wanted = rule.name == "safeguarded" or problem.convexity.known is False
+        self._guard = Safeguard(problem) if wanted else None
+
     def start(self, alpha: Floats, intercept: float = 0.0) -> State:
         w = self.problem.primal(alpha) if alpha.any() else np.zeros(self.problem.d)
-        return State(w, alpha, centre=intercept)
+        state = State(w, alpha, centre=intercept)
+        if self._guard is not None:
+            self._guard.keep(state)
+        return state
 
     def advance(self, state: State, draws: Draws) -> None:
         problem, loss = self.problem, self.problem.loss
@@ -91,6 +100,9 @@ class DfSDCA(Method):
 
     def end_epoch(self, state: State) -> None:
         """Move the centre to the present intercept: one step of the method of multipliers."""
+        if self._guard is not None:
+            self.rule = self._guard.check(state, self.rule)
+            self.stalled = self._guard.exhausted
         if self.problem.intercept:
             state.centre += self.problem.examples.constant_value * float(state.w[-1])
 

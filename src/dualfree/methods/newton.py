@@ -84,9 +84,10 @@ class LBFGS(FullPass):
     """
 
     name = "lbfgs"
+    needs_convex = False  # moves along which P is not convex are not remembered, and the line search never climbs
     about = About(
         title="L-BFGS",
-        needs="built-in convex losses; no sampling",
+        needs="built-in losses; no sampling",
         memory="n + 40d",
         cost="O(z) for each row",
         rate="linear",
