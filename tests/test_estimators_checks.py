@@ -13,6 +13,7 @@ from dualfree.linear_model import (
     LinearSVC,
     LogisticRegression,
     LogisticRegressionCV,
+    PUClassifier,
     Ridge,
     RidgeClassifier,
     RidgeCV,
@@ -23,6 +24,7 @@ TIGHT = {"tol": 1e-17, "max_iter": 1000}
 ESTIMATORS = [
     LogisticRegression(**TIGHT),
     LogisticRegression(fit_intercept=False, **TIGHT),
+    PUClassifier(class_prior=0.4, **TIGHT),
     LinearSVC(**TIGHT),
     LinearSVC(loss="smoothed_hinge", fit_intercept=False, **TIGHT),
     Ridge(**TIGHT),

@@ -17,6 +17,7 @@ from dualfree.linear_model.ridge_classifier import RidgeClassifier
 from dualfree.linear_model.ridge_cv import RidgeCV
 from dualfree.linear_model.ridge_paths import RidgePath, ridge_path
 from dualfree.linear_model.svc import LinearSVC
+from dualfree.linear_model.unlabelled import PUClassifier
 
 __all__ = [
     "EarlyStopping",
@@ -24,6 +25,7 @@ __all__ = [
     "LinearSVC",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "PUClassifier",
     "Ridge",
     "RidgeCV",
     "RidgeClassifier",

@@ -4,6 +4,7 @@ Nothing here is shared with the kernels. Each function is one equation, written 
 so that it can be checked by reading; the tests hold the fast code to it.
 
 - `losses`: each φ, its derivative, conjugate and smoothness;
+- `bounded`: those without a conjugate, and that of positive and unlabelled examples;
 - `problem`: P, ∇P, the dual D and the duality gap;
 - `algorithm`: the step sizes, the implicit step, and Algorithm 1 as a loop over batches;
 - `primal`: SGD, SAG, SAGA, S2CD, and SVRG, S2GD and mS2GD as one loop;
@@ -13,6 +14,7 @@ so that it can be checked by reading; the tests hold the fast code to it.
 """
 
 from dualfree.reference.algorithm import dfsdca, implicit_step, theta
+from dualfree.reference.bounded import positive_unlabelled, savage, sigmoid, tukey
 from dualfree.reference.component import shift_and_invert
 from dualfree.reference.losses import (
     ReferenceLoss,
@@ -38,14 +40,18 @@ __all__ = [
     "implicit_step",
     "length_law",
     "logistic",
+    "positive_unlabelled",
     "s2cd",
     "sag",
     "saga",
+    "savage",
     "semi_stochastic",
     "sgd",
     "shift_and_invert",
+    "sigmoid",
     "smoothed_hinge",
     "squared",
     "squared_hinge",
     "theta",
+    "tukey",
 ]
