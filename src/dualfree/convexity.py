@@ -103,7 +103,7 @@ def smallest_eigenvalue(rows: Rows, weights: Floats, accuracy: float) -> tuple[f
     size = float(np.abs(weights) @ rows.square_norms) / rows.n  # no eigenvalue is larger than this
     rounding = 16 * _EPSILON * math.sqrt(rows.n) * size
     if rows.d <= _MOST_DENSE:
-        value = float(np.linalg.eigvalsh(_matrix(rows, weights))[0])
+        value = float(np.linalg.eigvalsh(rows.weighted_gram(weights / rows.n, np.arange(rows.n)))[0])
         return value - rounding, value + rounding
 
     def product(v: Floats) -> Floats:
@@ -121,11 +121,6 @@ def smallest_eigenvalue(rows: Rows, weights: Floats, accuracy: float) -> tuple[f
     image = product(v)
     value = float(v @ image)
     return value - float(np.linalg.norm(image - value * v)) - rounding, value + rounding
-
-
-def _matrix(rows: Rows, weights: Floats) -> Floats:
-    up, down = np.flatnonzero(weights > 0), np.flatnonzero(weights < 0)
-    return (rows.weighted_gram(weights[up], up) - rows.weighted_gram(-weights[down], down)) / rows.n
 
 
 def announce(problem: "Problem") -> None:

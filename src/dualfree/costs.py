@@ -78,7 +78,7 @@ def estimate(problem: Problem, tol: float) -> Costs:
     if not problem.loss.all_convex:  # the steps of Theorem 1 are of order 1/n² at λ = 1/n
         rate = theorem_theta(Uniform().bind(problem), 1) * problem.convexity.sigma / problem.lam
         epochs["dfsdca"] = digits / (rate * n) + looks
-    if problem.d <= MOST_FEATURES and problem.loss.all_convex:
+    if problem.d <= MOST_FEATURES and problem.convexity.known is not False:
         hessians = _NEWTON_HESSIANS * hessian_passes(problem, sample_size(problem)) * nonzeros
         epochs["newton"] = (_NEWTON_PASSES * one_pass + hessians) / epoch
     else:  # with few features L-BFGS may take hundreds of passes where Newton's method takes a handful

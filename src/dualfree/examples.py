@@ -151,7 +151,7 @@ class Rows:
         return out
 
     def weighted_gram(self, weights: Floats, indices: Indices) -> Floats:
-        """``Σ c_k A_i A_iᵀ`` over the listed examples, weights not negative: a d × d array, for few features."""
+        """``Σ c_k A_i A_iᵀ`` over the listed examples: a d × d array, for few features."""
         if sparse.issparse(self.X):
             out = np.zeros(self.d * self.d)
             kernels.half_gram(self.native, indices, weights, out)
@@ -162,8 +162,11 @@ class Rows:
             part = slice(first, first + _GRAM_ROWS)
             rows = np.full((len(indices[part]), self.d), self.constant_value)
             rows[:, : self.X.shape[1]] = self.X[indices[part]]
-            rows *= np.sqrt(weights[part])[:, None]
-            gram += rows.T @ rows
+            if (weights[part] >= 0).all():
+                rows *= np.sqrt(weights[part])[:, None]
+                gram += rows.T @ rows
+            else:
+                gram += (rows * weights[part, None]).T @ rows
         return gram
 
     def gram(self) -> Floats:

@@ -32,7 +32,11 @@ class SampledHessian(Base):
             hessian = hessian[:-1, :-1] - (np.outer(column, column) / corner if corner > 0 else 0.0)
         # The complement may lose its last digits, and with them λ: what is left must stay positive.
         floor = 1e-14 * float(np.trace(hessian))
-        self._factor = linalg.cho_factor(hessian + floor * np.eye(len(hessian)), overwrite_a=True, check_finite=False)
+        try:
+            self._factor = linalg.cho_factor(hessian + floor * np.eye(len(hessian)), check_finite=False)
+        except linalg.LinAlgError:  # P was assumed to be convex, and is not here
+            lift = problem.lam - min(0.0, float(np.linalg.eigvalsh(hessian)[0])) + floor
+            self._factor = linalg.cho_factor(hessian + lift * np.eye(len(hessian)), check_finite=False)
 
     def solve(self, gradient: Floats) -> Floats:
         return np.asarray(linalg.cho_solve(self._factor, gradient, check_finite=False))

@@ -33,7 +33,7 @@ class Newton(FullPass):
     name = "newton"
     about = About(
         title="Newton's method with a sampled Hessian",
-        needs="built-in convex losses; at most 5,000 features; no sampling",
+        needs="built-in losses, P convex; at most 5,000 features; no sampling",
         memory="n + d²",
         cost="O(z) for each row, and now and then O(z²) for some rows and O(d³)",
         rate="superlinear near the optimum",
@@ -52,7 +52,7 @@ class Newton(FullPass):
 
     def start(self, alpha: Floats, intercept: float = 0.0) -> State:
         state = super().start(alpha, intercept)
-        if alpha.any():
+        if alpha.any() or not self.problem.loss.all_convex:
             return state
         rough = self._look(rough_start(self.problem))
         if self.problem.intercept or rough[1].value < _value_at_zero(self.problem):
@@ -99,7 +99,9 @@ class LBFGS(FullPass):
 
 
 def sample_size(problem: Problem) -> int:
-    """Examples behind the first Hessian."""
+    """Examples behind the first Hessian: all where some are concave, for of a sample they may be too many."""
+    if not problem.loss.all_convex:
+        return problem.n
     return min(problem.n, max(_ROWS_A_FEATURE * problem.d, problem.n // 50))
 
 
