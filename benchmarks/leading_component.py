@@ -53,7 +53,8 @@ def main() -> None:
             f"{angle(ours.vector, theirs):.0e}",
         )
     console.print(table)
-    console.print("Ratio: svds / ours. Sine: of the angle to the vector that svds finds at 1e-12. *: not real data.")
+    console.print("Ratio: svds / ours. Sine: of the angle to the vector that svds finds at 1e-12.")
+    console.print("*: stand-in, reconstructed or synthetic.")
     print_machine()
 
 

@@ -86,6 +86,17 @@ def test_logistic_is_proven_disproven_or_left_open():
     assert not result.certificate.guaranteed
 
 
+def test_who_knows_better_may_say_so():
+    X, y, _ = signed()
+    twice = df.Problem(np.vstack([X, X]), Logistic(np.tile(np.sign(y), 2), np.repeat([2.0, -1.0], 300)), lam=0.02)
+    assert twice.convexity.known is None
+    twice.convexity = df.Convexity(True, 0.02, "the two losses of an example add up to a convex one")
+    result = df.solve(twice, method="lbfgs")
+    assert result.certificate.average_convex
+    plain = df.solve(df.Problem(X, Logistic(np.sign(y)), lam=0.04), method="newton", tol=1e-12)
+    assert 0 <= 2 * result.certificate.value - plain.certificate.value <= 2 * result.certificate.gap
+
+
 def test_a_loss_of_one_s_own_is_left_open():
     class Wave(Loss):
         convex = False

@@ -55,7 +55,7 @@ def main():
         xlabel="passes over the data, and epochs", ylabel="‖Cv − θv‖ / θ", title="One run for each tol, 0.1 to 1e-10"
     )
     left.set_xlim(left=0)
-    left.legend(frameon=False)
+    left.legend(frameon=False, loc="lower left", fontsize=8)
     X = load_digits().data
     found = df.leading_component(X, centre=True)
     print(found.message)

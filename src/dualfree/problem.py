@@ -102,7 +102,10 @@ class Problem:
 
     @cached_property
     def convexity(self) -> Convexity:
-        """What is known of the convexity of P; where some φ_i is not convex, finding out may cost some passes."""
+        """What is known of the convexity of P; where some φ_i is not convex, finding out may cost some passes.
+
+        Who knows better may set it: ``problem.convexity = Convexity(True, problem.lam, "why")``.
+        """
         return convexity_of(self)
 
     def value(self, w: ArrayLike) -> float:

@@ -19,9 +19,9 @@ class Loss:
     - ``smoothness(y)``: for each example a bound on ``|f''|``.
 
     Optional: ``conjugate(a, y)``, f*(−a), which brings the duality gap; ``convex = False`` if f is not convex
-    in z; ``compiled = (value, derivative)``, two `scipy.LowLevelCallable` of signature ``double (double, double)``
-    (or with a trailing ``void *``) taking z and y, which makes the loss run inside the kernel. Without
-    `compiled`, Python is called once for each batch, so prefer mini-batch samplings.
+    in z, and ``bounded = True`` if it is bounded; ``compiled = (value, derivative)``, two `scipy.LowLevelCallable` of
+    signature ``double (double, double)`` (or with a trailing ``void *``) taking z and y, which makes the loss run
+    inside the kernel. Without `compiled`, Python is called once for each batch, so prefer mini-batch samplings.
 
     Parameters
     ----------
