@@ -132,12 +132,18 @@ struct Compiled {
         }
     };
     Function value_function, derivative_function;
+    // What a user's loss does not give; the losses of robust.hpp, which come through the same door, may.
+    Function curvature_function{}, conjugate_function{}, project_function{};
 
     double value(double z, double y) const { return value_function(z, y); }
     double derivative(double z, double y) const { return derivative_function(z, y); }
-    double curvature(double, double) const { return infinity; }  // not known: no Newton step
-    double project(double a, double) const { return a; }
-    double conjugate(double, double) const { return infinity; }  // not known: no dual value
+    double curvature(double z, double y) const {  // not known: no Newton step
+        return curvature_function.address ? curvature_function(z, y) : infinity;
+    }
+    double project(double a, double y) const { return project_function.address ? project_function(a, y) : a; }
+    double conjugate(double a, double y) const {  // not known: no dual value
+        return conjugate_function.address ? conjugate_function(a, y) : infinity;
+    }
     double implicit(double z, double a, double c, double y) const {
         const double end = -derivative(z, y);
         return root_in_bracket(a, end, a - end, c, [&](double x) { return x + derivative(z + c * (x - a), y); });

@@ -79,7 +79,7 @@ def test_a_callback_stops_either_part():
 def test_what_cannot_be_used_has_no_cost():
     X, y = make_data("squared", n=200, d=8)
     weight = np.where(np.arange(200) == 0, -0.01, 1.0)
-    assert list(estimate(df.Problem(X, df.losses.Squared(y, weight=weight), 1.0), 1e-6).epochs) == ["dfsdca"]
+    assert "newton" not in estimate(df.Problem(X, df.losses.Tukey(y, weight=weight), 1e-3), 1e-6).epochs
     assert "newton" not in estimate(make_wide(1.0), 1e-6).epochs
     assert "newton" in estimate(make_problem(1.0), 1e-6).epochs
 

@@ -132,6 +132,12 @@ def test_regression(invoke, tmp_path):
     assert {"mean_absolute_error", "root_mean_squared_error"} <= set(found)
     assert len(invoke("predict", "r.model", "r.csv").stdout.split()) == 50
     assert_error(invoke("predict", "r.model", "r.csv", "--probabilities"), "only logistic")
+    bounded = invoke("train", "r.csv", "--loss", "tukey", "--delta", "9", "--lam", "1e-4", "-o", "t.model")
+    assert bounded.exit_code == 0, bounded.output
+    assert "No guarantee: P is not convex" in " ".join(bounded.stdout.split())
+    assert "Relative" not in bounded.stdout
+    assert Model.load("t.model").parameters == (9.0,)
+    assert not Model.load("t.model").certificate.guaranteed
 
 
 def test_a_run_that_does_not_converge_is_saved_with_a_warning(invoke, svm, tmp_path):

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dualfree as df
+from dualfree import reference
 from dualfree._native import kernels
 from dualfree.losses.check import check_loss
 from helpers.problems import CLASSIFICATION, LOSSES, make_loss, random_twins, targets
@@ -173,3 +174,75 @@ class TestNegativeWeights:
         X, k = problem.examples.X, problem.loss.weight
         exact = np.linalg.solve((X * k[:, None]).T @ X / 6 + np.eye(2), X.T @ k / 6)
         np.testing.assert_allclose(result.w, exact, atol=1e-5)
+
+
+WITHOUT_SUPREMUM = {
+    "sigmoid": (df.losses.Sigmoid, {}, reference.sigmoid()),
+    "savage": (df.losses.Savage, {}, reference.savage()),
+    "tukey": (df.losses.Tukey, {"c": 1.7}, reference.tukey(1.7)),
+    "positive-unlabelled": (df.losses.PositiveUnlabelled, {}, reference.positive_unlabelled()),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_SUPREMUM)
+class TestIndirectLosses:
+    """Those that reach the kernels by pointers: three bounded ones, and that of positive and unlabelled examples."""
+
+    def pair(self, name):
+        kind, parameters, slow = WITHOUT_SUPREMUM[name]
+        return kind([-1.0, 1.0], **parameters), slow
+
+    @given(z=margins, sign=st.sampled_from([-1.0, 1.0]), a=st.floats(-2, 2))
+    def test_native_equals_reference(self, name, z, sign, a):
+        fast, slow = self.pair(name)
+        z, y = np.array([z]), np.array([sign])
+        for function in ("value", "derivative"):
+            found, expected = getattr(fast, function)(z, y), getattr(slow, function)(z, y)
+            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+        for at in (np.array([a]), np.ones(1)):
+            np.testing.assert_allclose(fast.conjugate(at, y), slow.conjugate(at, y), rtol=1e-12, atol=1e-14)
+
+    @given(z=st.floats(-20, 20), sign=st.sampled_from([-1.0, 1.0]))
+    def test_derivative_and_curvature_by_finite_differences(self, name, z, sign):
+        (loss, _), width, out = self.pair(name), 1e-6, np.empty(1)
+        difference = (loss.value(z + width, sign) - loss.value(z - width, sign)) / (2 * width)
+        assert difference == pytest.approx(loss.derivative(z, sign), abs=1e-7)
+        bend = (loss.derivative(z + width, sign) - loss.derivative(z - width, sign)) / (2 * width)
+        native = (loss.kind, np.array([sign]), None, *loss.parameters)
+        kernels.loss_curvature(native, np.array([z]), out)
+        assert bend == pytest.approx(out[0], abs=1e-5)
+
+    @given(z=margins, x=margins, sign=st.sampled_from([-1.0, 1.0]))
+    def test_smoothness_bounds_every_slope(self, name, z, x, sign):
+        loss, _ = self.pair(name)
+        assert abs(loss.derivative(z, sign) - loss.derivative(x, sign)) <= loss.l[0] * abs(z - x) + 1e-14
+
+    def test_smoothness_is_attained(self, name):
+        loss, slow = self.pair(name)
+        z = np.linspace(-4, 4, 800_001)
+        steepest = max(np.abs(np.diff(loss.derivative(z, sign))).max() / 1e-5 for sign in (-1.0, 1.0))
+        assert loss.l[0] == pytest.approx(slow.smoothness, rel=1e-9)
+        assert steepest == pytest.approx(loss.l[0], rel=1e-4)
+
+    @pytest.mark.parametrize("z", [-1e4, -745.0, 745.0, 1e4])
+    def test_safe_far_out(self, name, z):
+        loss, slow = self.pair(name)
+        for y in (-1.0, 1.0):
+            assert np.isfinite(loss.derivative(z, y))
+            expected = slow.value(np.array(z), np.array(y))
+            np.testing.assert_allclose(loss.value(z, y), expected, rtol=1e-12, atol=1e-300)
+
+    def test_passes_the_check_for_custom_losses(self, name):
+        loss, _ = self.pair(name)
+        if loss.bounded:
+            assert not loss.has_conjugate
+            loss.conjugate = None  # there is none to check
+        else:
+            assert loss.all_convex
+        check_loss(loss)
+
+    def test_bounded_means_bounded(self, name):
+        loss, _ = self.pair(name)
+        far = loss.value(np.linspace(-1e6, 1e6, 1001), 1.0)
+        assert loss.bounded == (np.ptp(far) < 10)
+        assert loss.bounded != loss.convex

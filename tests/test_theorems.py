@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+import dualfree as df
 from dualfree import reference
 from dualfree.bounds import potential
 from dualfree.paper import theorems
+from dualfree.samplings import Chunks, Importance, Nice, Uniform
 from dualfree.steps import step_rule
+from helpers.problems import shifted_and_inverted
 
 CONVEX, AVERAGE_CONVEX = theorems.convex_problem(), theorems.average_convex_problem()
 
@@ -43,6 +46,52 @@ def test_theorem_1_in_expectation_with_negative_weights(name, average_convex_opt
     assert np.linalg.eigvalsh((X * weight[:, None]).T @ X / len(X)).min() >= 0
     bound = theorems.average_convex_samplings()[name].bind(AVERAGE_CONVEX)
     assert_promise_kept(theorems.simulate(name, bound, average_convex_optimum, theorem=1))
+
+
+COMPONENT, COVARIANCE, SHIFT, RIGHT_SIDE = shifted_and_inverted()
+COMPONENT_SAMPLINGS = {
+    "uniform": Uniform(),
+    "importance": Importance(theorem=1),
+    "τ-nice, τ = 6": Nice(6),
+    "2 of 8 chunks": Chunks(2, 8),
+}
+
+
+@pytest.mark.parametrize("name", COMPONENT_SAMPLINGS)
+def test_theorem_1_in_expectation_on_the_leading_component(name):
+    """Every single loss is concave; P is convex by its penalty alone, so that the rate is θσ/λ."""
+    u = np.linalg.solve(SHIFT * np.eye(4) - COVARIANCE, RIGHT_SIDE) - RIGHT_SIDE / SHIFT
+    best = u, -COMPONENT.derivatives(u)
+    assert np.abs(COMPONENT.gradient(u)).max() < 1e-12
+    assert COMPONENT.convexity.sigma == pytest.approx(SHIFT - np.linalg.eigvalsh(COVARIANCE)[-1], rel=1e-9)
+    bound = COMPONENT_SAMPLINGS[name].bind(COMPONENT)
+    decay = theorems.simulate(name, bound, best, theorem=1)
+    assert decay.theta == pytest.approx(step_rule("theorem-1", bound).theta * COMPONENT.convexity.sigma / COMPONENT.lam)
+    assert_promise_kept(decay)
+
+
+def test_theta_of_theorem_1_with_sigma_is_the_formula():
+    sigma, lam, n = COMPONENT.convexity.sigma, COMPONENT.lam, COMPONENT.n
+    for sampling in COMPONENT_SAMPLINGS.values():
+        bound = sampling.bind(COMPONENT)
+        expected = (bound.p * n * lam * sigma / (COMPONENT.L**2 * bound.v + n * lam * sigma)).min()
+        assert step_rule("theorem-1", bound).theta == pytest.approx(expected, rel=1e-12)
+    best = COMPONENT_SAMPLINGS["importance"].bind(COMPONENT)
+    scores = 1 + COMPONENT.L**2 * best.v / (lam * sigma * n)
+    np.testing.assert_allclose(best.p, scores / scores.sum(), rtol=1e-12)
+
+
+def test_the_bound_of_theorem_1_with_sigma_is_kept():
+    """`solve` with the step of Theorem 1 needs no more epochs than were promised, from a start that it bounds."""
+    result = df.solve(COMPONENT, step="theorem-1", tol=1e-8, max_epochs=20_000)
+    w = np.linalg.solve(SHIFT * np.eye(4) - COVARIANCE, RIGHT_SIDE)
+    assert result.status == "converged"
+    assert result.bound.covered
+    assert result.epochs <= result.bound.epochs
+    np.testing.assert_allclose(result.w + RIGHT_SIDE / SHIFT, w, atol=1e-3 * np.abs(w).max())
+    u = w - RIGHT_SIDE / SHIFT
+    start = potential(COMPONENT, np.zeros(4), np.zeros(COMPONENT.n), u, -COMPONENT.derivatives(u), theorem=1)
+    assert start <= result.bound.potential
 
 
 def test_the_check_finds_a_broken_promise(convex_optimum):

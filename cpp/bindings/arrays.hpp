@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "indirect.hpp"
 #include "losses.hpp"
 #include "rows.hpp"
 
@@ -130,6 +131,8 @@ inline AnyLoss loss_from(const nb::tuple& t) {
     if (kind == "squared-hinge") return Losses<SquaredHinge>{{}, y, {weight}};
     if (kind == "smoothed-hinge") return Losses<SmoothedHinge>{{nb::cast<double>(t[3])}, y, {weight}};
     if (kind == "huber") return Losses<Huber>{{nb::cast<double>(t[3])}, y, {weight}};
+    if (const auto found = indirect_loss(kind, t.size() > 3 && kind != "compiled" ? nb::cast<double>(t[3]) : 0.0))
+        return Losses<Compiled>{*found, y, {weight}};
     if (kind == "compiled") {
         const auto pair = nb::cast<nb::tuple>(t[3]);
         return Losses<Compiled>{{function_from(pair[0]), function_from(pair[1])}, y, {weight}};

@@ -11,6 +11,8 @@
 
 from dualfree import datasets, io, losses, regularisers, samplings
 from dualfree.chunking import chunks
+from dualfree.component import LeadingComponent, leading_component
+from dualfree.convexity import Convexity, ConvexityWarning
 from dualfree.io import read_libsvm, write_libsvm
 from dualfree.planning import plan
 from dualfree.problem import Problem
@@ -23,13 +25,17 @@ __version__ = "0.1.0"
 __all__ = [
     "Blocks",
     "Certificate",
+    "Convexity",
+    "ConvexityWarning",
     "History",
+    "LeadingComponent",
     "Problem",
     "Result",
     "Status",
     "chunks",
     "datasets",
     "io",
+    "leading_component",
     "losses",
     "plan",
     "read_libsvm",

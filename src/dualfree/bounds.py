@@ -14,7 +14,8 @@ class Bound:
     """Iterations after which ``E[P(w) − P*] ≤ epsilon`` is proven.
 
     ``T = (1/θ) · log((L̄ + λ) E⁽⁰⁾/(λε))`` with ``L̄ = max_i l_i‖A_i‖²`` and ``1/θ = max_i (1/p_i + l_i v_i/(λ p_i n))``
-    (Theorem 2; for Theorem 1 ``L_i² v_i/(λ² p_i n)`` and ``D⁽⁰⁾``). `covered` tells whether the theorem speaks of this
+    (Theorem 2; for Theorem 1 ``L_i² v_i/(λσ p_i n)`` and ``D⁽⁰⁾``, and where P is σ-strongly convex with σ < λ the rate
+    is ``θσ/λ``: then ``T = (λ/σθ) · log(...)``). `covered` tells whether the theorem speaks of this
     very sampling and step; if not, the number is for comparison only.
     """
 
@@ -31,9 +32,9 @@ def potential(problem: Problem, w: Floats, alpha: Floats, w_star: Floats, alpha_
     """The potential that a theorem drives to zero.
 
     ``E = (λ/2)‖w−w*‖² + (1/2n) Σ ‖α_i−α_i*‖²/l_i`` (Theorem 2), and
-    ``D = (λ/2)‖w−w*‖² + (λ/2n) Σ ‖α_i−α_i*‖²/L_i²`` (Theorem 1).
+    ``D = (λ/2)‖w−w*‖² + (σ/2n) Σ ‖α_i−α_i*‖²/L_i²`` (Theorem 1; σ is λ where the average loss is convex).
     """
-    weights = problem.l if theorem == 2 else problem.L**2 / problem.lam
+    weights = problem.l if theorem == 2 else problem.L**2 / problem.convexity.sigma
     apart = w - w_star
     return 0.5 * problem.lam * float(apart @ apart) + _weighted_sum(
         problem.examples.square_sums(alpha - alpha_star), weights, problem.n
@@ -47,17 +48,18 @@ def initial_potential(
 
     With a conjugate, and α in its domain: the dual is strongly concave in exactly the metric of E, so
     ``E ≤ D(α*) − D(α) ≤ P(w) − D(α)``. (Outside, `evaluate` moves α into the domain, and its gap says nothing of α.)
-    Otherwise: ``‖w−w*‖ ≤ ‖∇P(w)‖/λ``, and α_i* is near ``−φ_i'(z_i)`` by smoothness; Cauchy's ``(a+b)² ≤ 2a²+2b²``
+    Otherwise: ``‖w−w*‖ ≤ ‖∇P(w)‖/σ``, and α_i* is near ``−φ_i'(z_i)`` by smoothness; Cauchy's ``(a+b)² ≤ 2a²+2b²``
     joins the two. `evaluation` is that of (w, α), if it is at hand.
     """
     evaluation = problem.evaluate(w, alpha) if evaluation is None else evaluation
     if theorem == 2 and (problem.in_domain(alpha) if alpha.any() else math.isfinite(evaluation.duality_gap)):
         return evaluation.duality_gap
-    slope = float(evaluation.gradient @ evaluation.gradient) / problem.lam
+    sigma = problem.convexity.sigma
+    slope = problem.lam * float(evaluation.gradient @ evaluation.gradient) / sigma**2
     residual = problem.examples.square_sums(problem.derivatives(w) + alpha)
     if theorem == 2:
         return slope + 2 * _weighted_sum(residual, problem.l, problem.n)
-    return 1.5 * slope + 2 * _weighted_sum(residual, problem.L**2 / problem.lam, problem.n)
+    return (0.5 + sigma / problem.lam) * slope + 2 * _weighted_sum(residual, problem.L**2 / sigma, problem.n)
 
 
 def _weighted_sum(squares: Floats, weights: Floats, n: int) -> float:
@@ -73,7 +75,8 @@ def iteration_bound(bound: BoundSampling, epsilon: float, start: float, theorem:
     smoothness = float((problem.l * problem.norms**2).max())
     # Two quotients, for λε may underflow where neither λ nor ε does.
     ratio = (smoothness / problem.lam + 1) * (start / epsilon if epsilon > 0 else math.inf) if start > 0 else 0.0
-    iterations = math.log(ratio) / theta if ratio > 1 else 0.0
+    rate = theta if theorem == 2 else theta * problem.convexity.sigma / problem.lam
+    iterations = math.log(ratio) / rate if ratio > 1 else 0.0
     return Bound(
         theorem,
         theta,

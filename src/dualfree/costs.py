@@ -13,6 +13,8 @@ import numpy as np
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.newton import MOST_FEATURES, hessian_passes, sample_size
 from dualfree.problem import Problem
+from dualfree.samplings import Uniform
+from dualfree.steps import theorem_theta
 
 _STEP = 20.0  # what a dfSDCA step costs beside its nonzeros: the loss, the random row
 _PASS_NONZERO, _PASS_ROW = 0.85, 5.0  # a pass: sequential rows, losses by SIMD
@@ -67,7 +69,12 @@ def estimate(problem: Problem, tol: float) -> Costs:
     >>> estimate(problem, tol=1e-6).best
     'newton'
     """
-    if not isinstance(problem.loss, BuiltIn) or not problem.loss.all_convex or problem.mu > 0:
+    concave = not problem.loss.all_convex
+    if (
+        not isinstance(problem.loss, BuiltIn)
+        or problem.mu > 0
+        or (concave and (problem.intercept or problem.loss.vector))
+    ):
         return Costs({"dfsdca": 1.0})
     n, nonzeros = problem.n, float(problem.examples.stored) + problem.n * problem.intercept
     digits = math.log(1 / min(max(tol, 1e-14), 0.1))
@@ -78,7 +85,10 @@ def estimate(problem: Problem, tol: float) -> Costs:
     one_pass = _PASS_NONZERO * nonzeros + _PASS_ROW * n
     looks = _LOOKS * one_pass / epoch
     epochs = {"dfsdca": _dfsdca(digits, hardness) + looks}
-    if problem.d <= MOST_FEATURES:
+    if concave:  # the steps of Theorem 1 are of order 1/n² at λ = 1/n
+        rate = theorem_theta(Uniform().bind(problem), 1) * problem.convexity.sigma / problem.lam
+        epochs["dfsdca"] = digits / (rate * n) + looks
+    if problem.d <= MOST_FEATURES and problem.convexity.known is not False:
         passes = _NEWTON_FEWEST + _NEWTON_PASSES * digits * (1 + hardness) ** _ROOT
         hessian = hessian_passes(problem, sample_size(problem)) * nonzeros
         epochs["newton"] = (passes * one_pass + hessian) / epoch

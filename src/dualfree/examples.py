@@ -280,7 +280,7 @@ class Rows:
         return out
 
     def upper_gram(self, weights: Floats, indices: Indices) -> Floats:
-        """The upper triangle of ``Σ c_k A_i A_iᵀ`` over the listed examples, weights not negative: a d × d array."""
+        """The upper triangle of ``Σ c_k A_i A_iᵀ`` over the listed examples: a d × d array, for few features."""
         if sparse.issparse(self.X):
             out = np.zeros(self.d * self.d)
             kernels.upper_gram(self.native, indices, weights, out)
@@ -290,8 +290,11 @@ class Rows:
             part = slice(first, first + _GRAM_ROWS)
             rows = np.full((len(indices[part]), self.d), self.constant_value)
             rows[:, : self.X.shape[1]] = self.X[indices[part]]
-            rows *= np.sqrt(weights[part])[:, None]
-            gram += rows.T @ rows
+            if (weights[part] >= 0).all():
+                rows *= np.sqrt(weights[part])[:, None]
+                gram += rows.T @ rows
+            else:
+                gram += (rows * weights[part, None]).T @ rows
         return gram
 
     def gram(self) -> Floats:

@@ -22,4 +22,4 @@ class Limits:
 
     def reached(self, proof: Certificate) -> bool:
         """Whether a certificate is good enough."""
-        return proof.gap <= self.goal(proof.value)
+        return proof.measure <= self.goal(proof.value)

@@ -125,7 +125,7 @@ class Run:
         self.history.rows.append(Row(epoch, self.state.iteration, self.seconds, proof.value, proof.gap, gradient_norm))
         if len(self.history) == 1:
             self.best = (w.copy(), self.state.alpha.copy(), proof)
-        elif proof.gap < self.best[2].gap:
+        elif proof.beats(self.best[2]):
             self.best[0][:], self.best[1][:] = w, self.state.alpha
             self.best = (*self.best[:2], proof)
         if self.lookout is not None:

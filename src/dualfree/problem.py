@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices, positive, vector
+from dualfree.convexity import Convexity, convexity_of
 from dualfree.examples import Rows
 from dualfree.feasible import balanced
 from dualfree.intercept import best_intercept
@@ -133,6 +134,14 @@ class Problem:
         """μ, the weight of ``‖w‖₁``; 0 by default."""
         return self.regulariser.mu
 
+    @cached_property
+    def convexity(self) -> Convexity:
+        """What is known of the convexity of P; where some φ_i is not convex, finding out may cost some passes.
+
+        Who knows better may set it: ``problem.convexity = Convexity(True, problem.lam, "why")``.
+        """
+        return convexity_of(self)
+
     def value(self, w: ArrayLike) -> float:
         """``P(w)``."""
         return self.evaluate(w).value
@@ -224,7 +233,8 @@ class Problem:
         seen = self._evaluation(w, total, gradient, np.inf, None)
         slope = self._penalised(seen.gradient)
         gap, moved = float(slope @ slope) / (2 * self.lam), seen.gradient / self.lam
-        return Look(w, replace(seen, duality_gap=gap, combination=w - moved), z, derivatives)
+        known = replace(seen, duality_gap=gap if self.loss.all_convex else np.inf, combination=w - moved)
+        return Look(w, known, z, derivatives)
 
     def margins(self, w: ArrayLike, *, n_threads: int = 1) -> Floats:
         """``A_iᵀw`` for each example, with the intercept."""
@@ -242,7 +252,7 @@ class Problem:
         an estimate from these alone.
         """
         indices = np.arange(self.n) if sample is None else sample
-        hessian = self.examples.upper_gram(self._curvatures(margins, indices) / len(indices), indices)
+        hessian = self.examples.upper_gram(self.curvatures(margins, indices) / len(indices), indices)
         if self.intercept:
             hessian[-1] /= self.examples.constant_value
             hessian[:, -1] /= self.examples.constant_value
@@ -250,8 +260,8 @@ class Problem:
         self._penalised(diagonal)[:] += self.lam
         return hessian
 
-    def _curvatures(self, margins: Floats, indices: Indices) -> Floats:
-        """``φ_i''(z_i)`` for the listed examples."""
+    def curvatures(self, margins: Floats, indices: Indices) -> Floats:
+        """``φ_i''(z_i)`` for the listed examples, for a built-in loss; at a kink that of one side."""
         assert isinstance(self.loss, BuiltIn)
         kind, y, weight, *parameters = self.loss.native
         out = np.empty(len(indices))

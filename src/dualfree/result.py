@@ -54,11 +54,16 @@ class Certificate:
     duality_gap : float
         ``P(w) − D(α)``; infinite where no conjugate is known or some φ_i is not convex.
     gradient_bound : float
-        ``‖∇P(w)‖²/(2λ)``, valid whenever the average loss f is convex; with μ > 0
-        ``g(w) + g*(−∇f(w)) + ∇f(w)ᵀw``, g the penalty (see `regularisers.L2L1`).
+        ``‖∇P(w)‖²/(2σ)``, valid whenever P is σ-strongly convex; σ is λ where the average loss is convex. Infinite
+        where P is not convex. With μ > 0 ``g(w) + g*(−∇f(w)) + ∇f(w)ᵀw``, f the average loss and g the penalty (see
+        `regularisers.L2L1`).
     average_convex : bool
-        Whether the average loss is known to be convex (because every φ_i is). If not, the gradient bound rests
-        on that assumption, which was not checked.
+        Whether P is known to be convex (because every φ_i is, or by its eigenvalues: see `Convexity`). If not, the
+        gradient bound rests on that assumption.
+    guaranteed : bool
+        False where P is not convex: then there is no bound, and the gradient norm is all that is known.
+    gradient_norm : float
+        ``‖∇P(w)‖``.
 
     Examples
     --------
@@ -70,6 +75,8 @@ class Certificate:
     duality_gap: float
     gradient_bound: float
     average_convex: bool
+    guaranteed: bool = True
+    gradient_norm: float = np.nan
 
     @property
     def gap(self) -> float:
@@ -83,20 +90,38 @@ class Certificate:
 
     @property
     def kind(self) -> str:
-        """Which bound `gap` is."""
+        """Which bound `gap` is, or what there is in place of one."""
+        if not self.guaranteed:
+            return "gradient norm"
         return "duality gap" if self.duality_gap <= self.gradient_bound else "gradient bound"
 
     @property
     def sentence(self) -> str:
         """The certificate in words."""
-        given = "" if self.average_convex else ", if the average loss is convex (assumed, not checked)"
+        if not self.guaranteed:
+            return (
+                f"No guarantee: P is not convex, and other points may be better than this one with P(w) = "
+                f"{self.value:.6g}. Its gradient norm is {self.gradient_norm:.3g}, and nothing else is certified."
+            )
+        given = "" if self.average_convex else ", if P is convex (assumed, not decided)"
         return f"P(w) = {self.value:.6g} is within {self.gap:.3g} of the optimum by the {self.kind}{given}."
+
+    @property
+    def measure(self) -> float:
+        """What the tolerance is for: the gap, or without a guarantee the gradient norm."""
+        return self.gap if self.guaranteed else self.gradient_norm
+
+    def beats(self, other: "Certificate") -> bool:
+        """Whether the point behind this one is the better: by its gap, or without a guarantee by its value."""
+        return self.gap < other.gap if self.guaranteed else self.value < other.value
 
 
 def certificate(problem: Problem, evaluation: Evaluation) -> Certificate:
     """The certificate that one evaluation gives."""
-    slope = float(evaluation.gradient @ evaluation.gradient)
-    return Certificate(evaluation.value, evaluation.duality_gap, slope / (2 * problem.lam), problem.loss.all_convex)
+    slope, known = float(evaluation.gradient @ evaluation.gradient), problem.convexity
+    bound = np.inf if known.known is False else slope / (2 * known.sigma)
+    proven, possible = known.known is True, known.known is not False
+    return Certificate(evaluation.value, evaluation.duality_gap, bound, proven, possible, float(np.sqrt(slope)))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from dualfree.arrays import Floats, not_negative, positive, whole
 from dualfree.automatic import solve_automatically
+from dualfree.convexity import announce
 from dualfree.limits import Limits
 from dualfree.loop import Callback, Run
 from dualfree.methods import METHODS
@@ -58,11 +59,13 @@ def solve(
         by `dualfree.samplings.by_name`, such as ``"nice:8"``.
     step : str or float, optional
         ``"implicit"`` (the default for convex losses), ``"per-example"``, ``"theorem-2"``, ``"theorem-1"`` (the default
-        otherwise), ``"tuned"``, or a number θ in (0, min p_i]. For the primal methods ``"theory"`` (the default),
-        ``"tuned"``, or a number, their step size. For the SDCA family ``"exact"`` (the default), ``"fixed"``,
-        ``"tuned"`` or a number in (0, 1]; ``asdca`` and ``acc-prox-sdca`` take ``"theory"`` or a number θ or κ.
+        otherwise), ``"safeguarded"`` (the default where P is not convex), ``"tuned"``, or a number θ in (0, min p_i].
+        For the primal methods ``"theory"`` (the default), ``"tuned"``, or a number, their step size. For the SDCA
+        family ``"exact"`` (the default), ``"fixed"``, ``"tuned"`` or a number in (0, 1]; ``asdca`` and
+        ``acc-prox-sdca`` take ``"theory"`` or a number θ or κ.
     tol, absolute_tol : float
-        Stop when ``certificate.gap ≤ max(tol · |P(w)|, absolute_tol)``: relative and absolute.
+        Stop when ``certificate.gap ≤ max(tol · |P(w)|, absolute_tol)``: relative and absolute. Where P is not convex,
+        there is no gap, and the gradient norm takes its place.
     max_epochs : float
         An epoch is n visits on average.
     time_limit : float, optional
@@ -106,6 +109,7 @@ def solve(
         raise TypeError(f"problem is {problem!r:.60}; it must be a dualfree.Problem.")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback is {callback!r:.60}; it must be a function of one Row of the history.")
+    announce(problem)
     options: dict[str, Any] = {
         "sampling": sampling,
         "step": step,

@@ -13,7 +13,7 @@ from dualfree.losses.vectors import VectorLoss
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling
 
-NAMES = ("theorem-1", "theorem-2", "per-example", "implicit", "tuned")
+NAMES = ("theorem-1", "theorem-2", "per-example", "implicit", "safeguarded", "tuned")
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ class StepRule:
 def theorem_theta(bound: BoundSampling, theorem: int) -> float:
     """The largest step that Theorem 1 or 2 allows.
 
-    ``θ = min_i p_i nλ²/(L_i² v_i + nλ²)`` for Theorem 1, ``θ = min_i p_i nλ/(l_i v_i + nλ)`` for Theorem 2.
+    ``θ = min_i p_i nλσ/(L_i² v_i + nλσ)`` for Theorem 1, ``θ = min_i p_i nλ/(l_i v_i + nλ)`` for Theorem 2. P is
+    σ-strongly convex; σ is λ, as in the paper, where the average loss is convex, and less where it is not but P is.
 
     Examples
     --------
@@ -59,13 +60,13 @@ def theorem_theta(bound: BoundSampling, theorem: int) -> float:
 
 
 def _condition(bound: BoundSampling, theorem: int) -> Floats:
-    """``l_i v_i/(λn)`` for Theorem 2, ``L_i² v_i/(λ²n)`` for Theorem 1: how hard each example makes the problem."""
+    """``l_i v_i/(λn)`` for Theorem 2, ``L_i² v_i/(λσn)`` for Theorem 1: how hard each example makes the problem."""
     problem = bound.problem
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         if theorem == 2:
             ratio = problem.l * bound.v / problem.n / problem.lam
         else:
-            ratio = (problem.L / problem.lam) ** 2 * bound.v / problem.n
+            ratio = problem.L / problem.lam * (problem.L / problem.convexity.sigma) * bound.v / problem.n
     if not np.isfinite(ratio).all():
         raise ValueError(
             f"lam is {problem.lam:g}, too small for examples of norm {problem.norms.max():g}: the step size would "
@@ -75,12 +76,17 @@ def _condition(bound: BoundSampling, theorem: int) -> Floats:
 
 
 def default_step(problem: Problem) -> str:
-    """`implicit` where every φ_i is convex, otherwise `theorem-1`."""
-    return "implicit" if problem.loss.all_convex else "theorem-1"
+    """`implicit` where every φ_i is convex, `safeguarded` where P is not convex, otherwise `theorem-1`."""
+    if problem.loss.all_convex:
+        return "implicit"
+    return "safeguarded" if problem.convexity.known is False else "theorem-1"
 
 
 def step_rule(step: Any, bound: BoundSampling) -> StepRule:
-    """The rule that `step` names: ``theorem-1``, ``theorem-2``, ``per-example``, ``implicit``, or a number θ."""
+    """The rule that `step` names: ``theorem-1``, ``theorem-2``, ``per-example``, ``implicit``, ``safeguarded``, or a θ.
+
+    The safeguarded step begins as ``per-example``, which is proven for convex losses alone; see `Safeguard`.
+    """
     problem = bound.problem
     if bound.sampling.adapts and not (isinstance(step, str) and step in ("implicit", "per-example")):
         raise ValueError(
@@ -91,16 +97,17 @@ def step_rule(step: Any, bound: BoundSampling) -> StepRule:
         return _number_rule(step, bound)
     if step not in NAMES:
         raise ValueError(f"step is {step!r}; it must be one of {', '.join(NAMES)}, or a number θ.")
-    if step != "theorem-1":
+    if step not in ("theorem-1", "safeguarded"):
         problem.require_convex(f"step={step!r}")
     match step:
         case "theorem-1":
             theta = theorem_theta(bound, 1)
-            return StepRule(step, _compact(theta / bound.p), False, theta, 1)
+            proven = None if problem.convexity.known is False else 1
+            return StepRule(step, _compact(theta / bound.p), False, theta, proven)
         case "theorem-2":
             theta = theorem_theta(bound, 2)
             return StepRule(step, _compact(theta / bound.p), False, theta, 2)
-        case "per-example":
+        case "per-example" | "safeguarded":
             return StepRule(step, _compact(1 / (1 + _condition(bound, 2))), False, theorem_theta(bound, 2), None)
         case "implicit":
             theta = theorem_theta(bound, 2)

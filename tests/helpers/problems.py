@@ -84,3 +84,17 @@ def least_squares_with_negative_weights(n=24, d=4, seed=3, lam=0.3):
     weight = np.where(np.arange(n) % 3 == 0, -0.4, 1.0)
     assert np.linalg.eigvalsh((X * weight[:, None]).T @ X / n).min() > 0
     return df.Problem(X, df.losses.Squared(rng.normal(size=n), weight=weight), lam)
+
+
+def shifted_and_inverted(n=48, d=4, factor=2.0, seed=5):
+    """``(μI − C)w = b`` for the leading component as a problem: every example concave, P convex. Also C, μ and b.
+
+    With ``w = u + b/μ``, ``½μ‖w‖² − (1/2n) Σ (a_iᵀw)² − bᵀw`` is, up to a constant, P(u) with ``λ = μ``, squared losses
+    of weight −1 and targets ``−a_iᵀb/μ``.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.7) * np.geomspace(1, 0.3, d)
+    X *= rng.uniform(0.5, 1.0, size=(n, 1)) / np.linalg.norm(X, axis=1).max()
+    C, b = X.T @ X / n, rng.normal(size=d)
+    mu = factor * np.linalg.eigvalsh(C)[-1]
+    return df.Problem(X, df.losses.Squared(-X @ b / mu, weight=-np.ones(n)), lam=mu), C, mu, b

@@ -18,6 +18,9 @@ class LossName(StrEnum):
     SQUARED_HINGE = "squared-hinge"
     SMOOTHED_HINGE = "smoothed-hinge"
     HUBER = "huber"
+    SIGMOID = "sigmoid"
+    SAVAGE = "savage"
+    TUKEY = "tukey"
 
 
 def make_loss(name: LossName | None, y: NDArray[Any], gamma: float | None, delta: float | None) -> losses.Loss:
@@ -33,18 +36,24 @@ def make_loss(name: LossName | None, y: NDArray[Any], gamma: float | None, delta
         if count != 2:
             raise ValueError(
                 f"The labels have {count} distinct value{'s' * (count != 1)}, so a loss must be chosen: --loss squared "
-                "or huber for regression; logistic, squared-hinge and smoothed-hinge need exactly two classes."
+                "or huber (or tukey) for regression; the others need exactly two classes."
             )
         name = LossName.LOGISTIC
     if gamma is not None and name is not LossName.SMOOTHED_HINGE:
         raise ValueError(f"--gamma belongs to --loss smoothed-hinge, but the loss is {name}.")
-    if delta is not None and name is not LossName.HUBER:
-        raise ValueError(f"--delta belongs to --loss huber, but the loss is {name}.")
+    if delta is not None and name not in (LossName.HUBER, LossName.TUKEY):
+        raise ValueError(f"--delta belongs to --loss huber and tukey, but the loss is {name}.")
     match name:
         case LossName.SMOOTHED_HINGE:
             return losses.SmoothedHinge(y, 1.0 if gamma is None else gamma)
         case LossName.HUBER:
             return losses.Huber(y, 1.0 if delta is None else delta)
+        case LossName.TUKEY:
+            return losses.Tukey(y) if delta is None else losses.Tukey(y, delta)
+        case LossName.SIGMOID:
+            return losses.Sigmoid(y)
+        case LossName.SAVAGE:
+            return losses.Savage(y)
         case LossName.SQUARED:
             return losses.Squared(y)
         case LossName.SQUARED_HINGE:

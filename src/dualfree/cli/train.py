@@ -48,7 +48,9 @@ def train(
         str | None, typer.Option(help="The table's column of labels. Default: label, target, y, or the last.")
     ] = None,
     gamma: Annotated[float | None, typer.Option(help="Width of the smoothed hinge's round part. Default: 1.")] = None,
-    delta: Annotated[float | None, typer.Option(help="Where Huber's loss turns linear. Default: 1.")] = None,
+    delta: Annotated[
+        float | None, typer.Option(help="Where Huber's loss turns linear (default 1), or Tukey's flat (4.685).")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The model. Default: FILE's name with .model, here.")
     ] = None,
@@ -118,10 +120,11 @@ def _step(text: str) -> str | float:
 def _rows(problem: Problem, result: Result, model: Model) -> list[tuple[str, str]]:
     parameters = "".join(f" ({parameter:g})" for parameter in model.parameters)
     proof = result.certificate
+    relative = f" Relative: {proof.relative_gap:.2g}." if proof.guaranteed else ""
     return [
         ("problem", f"{model.loss} loss{parameters}, λ = {problem.lam:.4g}"),
         ("status", _SENTENCES[result.status]),
-        ("certificate", f"{proof.sentence} Relative: {proof.relative_gap:.2g}."),
+        ("certificate", proof.sentence + relative),
         ("spent", f"{result.epochs:.4g} epochs, {result.seconds:.3g} s"),
         ("method", f"{result.method}; {result.sampling}, {result.step} step"),
         ("promised", _promise(result)),

@@ -19,6 +19,7 @@ from dualfree.linear_model.ridge_classifier import RidgeClassifier
 from dualfree.linear_model.ridge_cv import RidgeCV
 from dualfree.linear_model.ridge_paths import RidgePath, ridge_path
 from dualfree.linear_model.svc import LinearSVC
+from dualfree.linear_model.unlabelled import PUClassifier
 
 __all__ = [
     "ConditionalLogit",
@@ -28,6 +29,7 @@ __all__ = [
     "LinearSVC",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "PUClassifier",
     "Ridge",
     "RidgeCV",
     "RidgeClassifier",

@@ -96,7 +96,7 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, 
         """One problem for two classes, else one for each class against the rest."""
         require_every_class(self.classes_, y, weight)
         positives = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        return [partial(_one_against_rest, label) for label in positives]
+        return [partial(one_against_rest, label) for label in positives]
 
     def _fitted(self, points: Sequence[Floats], dtype: Any) -> dict[str, Any]:
         coefficients, intercepts = split_intercept(points, self.n_features_in_, dtype)
@@ -116,5 +116,6 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, 
         return tags
 
 
-def _one_against_rest(label: Any, y: Any) -> Floats:
+def one_against_rest(label: Any, y: Any) -> Floats:
+    """+1 where y is `label`, −1 elsewhere."""
     return np.where(np.asarray(y) == label, 1.0, -1.0)

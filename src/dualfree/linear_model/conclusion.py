@@ -1,15 +1,13 @@
 """How a fit ends: in silence, with a warning at the user's line, or with KeyboardInterrupt."""
 
-import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from dualfree.convexity import users_level
 from dualfree.result import Result, Status
-
-_BETWEEN = ("dualfree", "sklearn", "joblib")  # packages whose frames stand between a fit and the line that asked for it
 
 
 def conclude(estimator: Any, results: Sequence[Result], interrupted: bool = False) -> None:
@@ -18,7 +16,7 @@ def conclude(estimator: Any, results: Sequence[Result], interrupted: bool = Fals
         raise KeyboardInterrupt
     worst = max(results, key=lambda result: (_unfinished(result), result.certificate.relative_gap))
     if _unfinished(worst):
-        warnings.warn(_advice(estimator, worst), ConvergenceWarning, stacklevel=_users_level())
+        warnings.warn(_advice(estimator, worst), ConvergenceWarning, stacklevel=users_level())
 
 
 def _unfinished(result: Result) -> bool:
@@ -33,11 +31,3 @@ def _advice(estimator: Any, result: Result) -> str:
         f"{name} reached a certified relative gap of {gap:.2g} in {result.epochs:.0f} epochs, but tol={tol:g} "
         "was asked: raise max_iter, scale the features to comparable sizes, regularise more, or raise tol."
     )
-
-
-def _users_level() -> int:
-    """The stacklevel, for the caller, of the first frame outside the packages between."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
-        level, frame = level + 1, frame.f_back
-    return level

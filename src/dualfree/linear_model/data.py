@@ -8,7 +8,6 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from dualfree._native import kernels
 from dualfree.arrays import Floats
 from dualfree.losses.base import Loss
 from dualfree.problem import Problem
@@ -75,15 +74,8 @@ def require_penalised(loss: Loss, fit_intercept: bool) -> None:
 
 def require_convex_average(problem: Problem) -> None:
     """Raise one sentence where negative weights leave no certified minimum to find."""
-    weight = problem.loss.weight
-    if weight is None or problem.loss.all_convex:
-        return
-    # The trace of the Hessian at w = 0: if it is negative, so is some curvature.
-    curvature = weight.copy()  # of a softmax, up to a factor that all examples share
-    if not problem.loss.vector:
-        kernels.loss_curvature(problem.loss.native, np.zeros(problem.n), curvature)
-    if float(curvature @ problem.norms**2) < 0:
+    if problem.convexity.known is False:
         raise ValueError(
-            "sample_weight is so negative that the average loss is not convex (at w = 0 its curvatures add up to less "
-            "than 0); there is no certified minimum to find."
+            f"sample_weight is so negative that the penalised average loss is not convex ({problem.convexity.reason}); "
+            "there is no certified minimum to find: penalise more, or take less negative weights."
         )

@@ -19,9 +19,9 @@ class Loss:
     - ``smoothness(y)``: for each example a bound on ``|f''|``.
 
     Optional: ``conjugate(a, y)``, f*(−a), which brings the duality gap; ``convex = False`` if f is not convex
-    in z; ``compiled = (value, derivative)``, two `scipy.LowLevelCallable` of signature ``double (double, double)``
-    (or with a trailing ``void *``) taking z and y, which makes the loss run inside the kernel. Without
-    `compiled`, Python is called once for each batch, so prefer mini-batch samplings.
+    in z, and ``bounded = True`` if it is bounded; ``compiled = (value, derivative)``, two `scipy.LowLevelCallable` of
+    signature ``double (double, double)`` (or with a trailing ``void *``) taking z and y, which makes the loss run
+    inside the kernel. Without `compiled`, Python is called once for each batch, so prefer mini-batch samplings.
 
     Parameters
     ----------
@@ -44,6 +44,7 @@ class Loss:
     """
 
     convex: ClassVar[bool] = True
+    bounded: ClassVar[bool] = False  # whether f is: then no average of it is convex
     compiled: ClassVar[Any] = None
     outputs: int | None = None  # numbers that f takes where examples have several outputs, and all equally many
 

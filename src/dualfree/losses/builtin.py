@@ -82,7 +82,7 @@ class BuiltIn(Loss):
         return self._call(kernels.loss_conjugate, a, y)
 
 
-class _TwoClasses(BuiltIn):
+class TwoClasses(BuiltIn):
     """A loss of the margin ``t = y z``: two classes, kept in `classes`, become −1 and +1 in `y`."""
 
     classes: NDArray[Any]
@@ -116,7 +116,7 @@ class _TwoClasses(BuiltIn):
         return np.where(labels == self.classes[-1], 1.0, -1.0) if len(labels) else np.empty(0)
 
 
-class Logistic(_TwoClasses):
+class Logistic(TwoClasses):
     """Logistic loss ``log(1 + exp(−y z))``, 1/4-smooth.
 
     Examples
@@ -151,7 +151,7 @@ class Squared(BuiltIn):
         return np.ones(len(y))
 
 
-class SquaredHinge(_TwoClasses):
+class SquaredHinge(TwoClasses):
     """Squared hinge loss ``max(0, 1 − y z)²``, 2-smooth.
 
     Examples
@@ -166,7 +166,7 @@ class SquaredHinge(_TwoClasses):
         return np.full(len(y), 2.0)
 
 
-class SmoothedHinge(_TwoClasses):
+class SmoothedHinge(TwoClasses):
     """Hinge loss with its kink rounded over a width of `gamma`; 1/gamma-smooth.
 
     0 for t ≥ 1, ``1 − t − γ/2`` for t ≤ 1 − γ, and ``(1 − t)²/(2γ)`` between, with t = y z.

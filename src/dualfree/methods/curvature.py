@@ -32,9 +32,18 @@ class SampledHessian(Base):
             hessian = hessian[:-1, :-1] - (np.outer(column, column) / corner if corner > 0 else 0.0)
         diagonal = np.einsum("jj->j", hessian)
         # The complement may lose its last digits, and with them λ: what is left must stay positive.
-        diagonal += 1e-14 * diagonal.sum()
+        floor = 1e-14 * float(diagonal.sum())
+        diagonal += floor
         # LAPACK counts by columns: to it this is a lower triangle, which needs no copy.
-        self._factor = linalg.cho_factor(hessian.T, lower=True, overwrite_a=True, check_finite=False)
+        convex = problem.loss.all_convex
+        try:
+            self._factor = linalg.cho_factor(hessian.T, lower=True, overwrite_a=convex, check_finite=False)
+        except linalg.LinAlgError:
+            if convex:
+                raise
+            # P was assumed to be convex, and is not here.
+            diagonal += problem.lam - min(0.0, float(np.linalg.eigvalsh(hessian, UPLO="U")[0])) + floor
+            self._factor = linalg.cho_factor(hessian.T, lower=True, overwrite_a=True, check_finite=False)
 
     def solve(self, gradient: Floats) -> Floats:
         return np.asarray(linalg.cho_solve(self._factor, gradient, check_finite=False))

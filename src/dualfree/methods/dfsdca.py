@@ -9,8 +9,9 @@ from dualfree.arrays import Floats, Indices
 from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.base import About, Method, State
+from dualfree.methods.safeguard import Safeguard
 from dualfree.problem import Evaluation, Problem
-from dualfree.samplings.base import Draws
+from dualfree.samplings.base import BoundSampling, Draws
 from dualfree.steps import StepRule, implicit_alpha
 
 _DRIFT = 1e-10  # relative distance of w from (1/λn) Σ A_i α_i beyond which w is derived anew
@@ -37,9 +38,17 @@ class DfSDCA(Method):
 
     takes_outputs = True
 
+    def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
+        super().__init__(problem, sampling, rule)
+        wanted = rule.name == "safeguarded" or problem.convexity.known is False
+        self._guard = Safeguard(problem) if wanted else None
+
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
         w = self.problem.combination(alpha).ravel() if alpha.any() else np.zeros(self.problem.d)
-        return State(w, alpha, centre=intercept)
+        state = State(w, alpha, centre=intercept)
+        if self._guard is not None:
+            self._guard.keep(state)
+        return state
 
     def advance(self, state: State, draws: Draws) -> None:
         if self.problem.loss.native is None:
@@ -89,6 +98,9 @@ class DfSDCA(Method):
 
     def end_epoch(self, state: State) -> None:
         """Move the centre to the present intercept: one step of the method of multipliers."""
+        if self._guard is not None:
+            self.rule = self._guard.check(state, self.rule)
+            self.stalled = self._guard.exhausted
         if self.problem.intercept:
             state.centre = state.centre + self.problem.examples.constant_value * state.w[self.problem.free]
 

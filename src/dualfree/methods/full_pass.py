@@ -24,10 +24,12 @@ class FullPass(Method):
 
     takes_all = True
     name: ClassVar[str]
+    needs_convex: ClassVar[bool] = True  # P, not every φ_i
 
     def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
         super().__init__(problem, sampling, rule)
-        problem.require_convex(f"method={self.name!r}")
+        if self.needs_convex and problem.convexity.known is False:
+            problem.require_convex(f"method={self.name!r}")
         if not isinstance(problem.loss, BuiltIn):
             raise ValueError(
                 f"method={self.name!r} needs the second derivative of the loss, which {type(problem.loss).__name__} "

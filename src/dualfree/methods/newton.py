@@ -35,7 +35,7 @@ class Newton(FullPass):
     name = "newton"
     about = About(
         title="Newton's method with a sampled Hessian",
-        needs="built-in convex losses; at most 5,000 features; no sampling",
+        needs="built-in losses, P convex; at most 5,000 features; no sampling",
         memory="n + d²",
         cost="O(z) for each row, and now and then O(z²) for some rows and O(d³)",
         rate="superlinear near the optimum",
@@ -54,7 +54,7 @@ class Newton(FullPass):
 
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
         state = super().start(alpha, intercept)
-        if alpha.any():
+        if alpha.any() or not self.problem.loss.all_convex:
             return state
         rough = self._look(rough_start(self.problem))
         if self.problem.intercept or rough.evaluation.value < self.problem.loss.at_zero(self.problem.examples.total)[0]:
@@ -92,9 +92,10 @@ class LBFGS(FullPass):
     """
 
     name = "lbfgs"
+    needs_convex = False  # moves along which P is not convex are not remembered, and the line search never climbs
     about = About(
         title="L-BFGS",
-        needs="built-in convex losses; no sampling",
+        needs="built-in losses; no sampling",
         memory="n + 40d",
         cost="O(z) for each row",
         rate="linear",
@@ -108,7 +109,12 @@ class LBFGS(FullPass):
 
 
 def sample_size(problem: Problem) -> int:
-    """Examples behind the first Hessian: some for each feature, more where half a pass pays for them."""
+    """Examples behind the first Hessian: some for each feature, more where half a pass pays for them.
+
+    All of them where some are concave, for of a sample these may be too many.
+    """
+    if not problem.loss.all_convex:
+        return problem.n
     products = _SHARE_OF_A_PASS * _PRODUCTS_A_NONZERO * problem.examples.stored
     affordable = int(2 * products / max(1.0, problem.examples.mean_square_nonzeros))
     least, most = _ROWS_A_FEATURE

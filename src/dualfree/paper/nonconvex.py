@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 from scipy.sparse import vstack
 
+from dualfree.convexity import Convexity
 from dualfree.losses import Logistic
 from dualfree.paper.data import Source, optimum
 from dualfree.paper.report import Experiment, Figure, Panel, Plot, Raw, Watch
@@ -65,7 +66,9 @@ def twice(source: Source) -> tuple[Problem, Problem]:
     n = 2 * len(y)
     lam = 1 / np.sqrt(n)
     loss = Logistic(np.concatenate([y, y]), weight=np.repeat(WEIGHTS, len(y)))
-    return Problem(vstack([X, X], format="csr"), loss, lam), Problem(X, Logistic(y), 2 * lam)
+    problem = Problem(vstack([X, X], format="csr"), loss, lam)
+    problem.convexity = Convexity(True, lam, "the two losses of an example add up to a convex one")
+    return problem, Problem(X, Logistic(y), 2 * lam)
 
 
 def _measure(source: Source, watch: Watch) -> Raw:

@@ -27,7 +27,7 @@ class Decay:
     theorem : {1, 2}
         Whose potential and step it is.
     theta : float
-        Its θ.
+        Its θ, or rather its rate: for Theorem 1 ``θσ/λ``, which is θ where the average loss is convex.
     times : array of T iteration numbers
         When the runs were looked at.
     ratios : array of shape (seeds, T)
@@ -121,7 +121,8 @@ def simulate(
     """
     problem = bound.problem
     rule = step_rule(f"theorem-{theorem}", bound)
-    times = np.unique(np.linspace(0, horizon / rule.theta, looks).round().astype(np.int64))
+    rate = rule.theta if theorem == 2 else rule.theta * problem.convexity.sigma / problem.lam
+    times = np.unique(np.linspace(0, horizon / rate, looks).round().astype(np.int64))
     method = DfSDCA(problem, bound, rule)
     ratios = np.empty((seeds, len(times)))
     for seed in range(seeds):
@@ -130,7 +131,7 @@ def simulate(
             if time > state.iteration:
                 method.advance(state, bound.draw(state.iteration, time - state.iteration, seed))
             ratios[seed, k] = potential(problem, state.w, state.alpha, *best, theorem)
-    return Decay(name, theorem, rule.theta, times, ratios / ratios[:, :1])
+    return Decay(name, theorem, rate, times, ratios / ratios[:, :1])
 
 
 def draw_decays(plot: Plot, decays: list[Decay], colours: list[str], markers: str) -> None:

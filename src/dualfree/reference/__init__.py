@@ -4,17 +4,21 @@ Nothing here is shared with the kernels. Each function is one equation, written 
 so that it can be checked by reading; the tests hold the fast code to it.
 
 - `losses`: each φ, its derivative, conjugate and smoothness;
+- `bounded`: those without a conjugate, and that of positive and unlabelled examples;
 - `problem`: P, ∇P, the dual D and the duality gap;
 - `algorithm`: the step sizes, the implicit step, and Algorithm 1 as a loop over batches;
 - `dual`: SDCA and Prox-SDCA, ASDCA, Acc-Prox-SDCA;
 - `primal`: SGD, SAG, SAGA, S2CD, and SVRG, S2GD and mS2GD as one loop;
 - `primal_dual`: QUARTZ, SDNA, AdaSDCA's probabilities, SDCA without duality;
 - `coordinates`: NSync (and Hydra), UCDC and ALPHA, along features;
+- `component`: the inner loop of shift-and-invert for the leading eigenvector;
 - `samplings`: for each sampling p, the pair probabilities and the ESO weights β;
 - `overapproximation`: v from β, and the eigenvalue test that any ESO must pass.
 """
 
 from dualfree.reference.algorithm import dfsdca, implicit_step, theta
+from dualfree.reference.bounded import positive_unlabelled, savage, sigmoid, tukey
+from dualfree.reference.component import shift_and_invert
 from dualfree.reference.coordinates import alpha, feature_curvatures, nsync, ucdc
 from dualfree.reference.dual import acc_prox_sdca, asdca, exact_step, sdca
 from dualfree.reference.losses import (
@@ -49,18 +53,23 @@ __all__ = [
     "length_law",
     "logistic",
     "nsync",
+    "positive_unlabelled",
     "quartz",
     "s2cd",
     "sag",
     "saga",
+    "savage",
     "sdca",
     "sdca_without_duality",
     "sdna",
     "semi_stochastic",
     "sgd",
+    "shift_and_invert",
+    "sigmoid",
     "smoothed_hinge",
     "squared",
     "squared_hinge",
     "theta",
+    "tukey",
     "ucdc",
 ]

@@ -15,6 +15,10 @@ from dualfree.arrays import Floats
 Function = Callable[[Floats, Floats], Floats]
 
 
+def _unknown(a: Floats, y: Floats) -> Floats:
+    return np.full(np.shape(a), np.nan)
+
+
 @dataclass(frozen=True)
 class ReferenceLoss:
     """One loss, element by element.
@@ -28,7 +32,7 @@ class ReferenceLoss:
     smoothness : float
         The least l with ``|f'(z) − f'(x)| ≤ l |z − x|``.
     conjugate_slope : function of (a, y)
-        The derivative of ``f*(−a)`` in a; −∞ and ∞ below and above its domain.
+        The derivative of ``f*(−a)`` in a; −∞ and ∞ below and above its domain. NaN where there is no conjugate.
 
     Examples
     --------
@@ -43,7 +47,7 @@ class ReferenceLoss:
     derivative: Function
     conjugate: Function
     smoothness: float
-    conjugate_slope: Function
+    conjugate_slope: Function = _unknown
 
 
 def _between(low: Floats, a: Floats, high: Floats, slope: Floats) -> Floats:

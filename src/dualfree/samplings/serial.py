@@ -47,7 +47,8 @@ class Uniform(_Serial):
 class Importance(_Serial):
     """The serial probabilities for which the iteration bound is least.
 
-    ``p_i ∝ 1 + l_i v_i/(λn)`` for Theorem 2 (convex losses), ``p_i ∝ 1 + L_i² v_i/(λ²n)`` for Theorem 1.
+    ``p_i ∝ 1 + l_i v_i/(λn)`` for Theorem 2 (convex losses), ``p_i ∝ 1 + L_i² v_i/(λσn)`` for Theorem 1
+    (σ is λ where the average loss is convex; see `Convexity`).
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ class Importance(_Serial):
             problem.require_convex("Importance(theorem=2)")
             score = 1 + problem.l * v / (problem.lam * problem.n)
         else:
-            score = 1 + problem.L**2 * v / (problem.lam**2 * problem.n)
+            score = 1 + problem.L**2 * v / (problem.lam * problem.convexity.sigma * problem.n)
         return np.asarray(score / score.sum())
 
 
