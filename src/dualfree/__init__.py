@@ -16,6 +16,7 @@ from dualfree.planning import plan
 from dualfree.problem import Problem
 from dualfree.result import Certificate, History, Result, Status
 from dualfree.solve import solve
+from dualfree.store import Store, import_files, open_store
 
 __version__ = "0.1.0"
 
@@ -25,10 +26,13 @@ __all__ = [
     "Problem",
     "Result",
     "Status",
+    "Store",
     "chunks",
     "datasets",
+    "import_files",
     "io",
     "losses",
+    "open_store",
     "plan",
     "read_libsvm",
     "samplings",

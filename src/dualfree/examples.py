@@ -138,6 +138,17 @@ class Rows:
         kernels.combine_pair(self.native, first, second, sums, threads=n_threads)
         return sums[::2].copy(), sums[1::2].copy()
 
+    def loss_and_gradient(self, loss: tuple[Any, ...], w: Floats, gradient: Floats, *, n_threads: int = 1) -> float:
+        """``Σ φ_i(A_iᵀw)`` for a native loss; its gradient is added to `gradient`."""
+        return float(kernels.loss_and_gradient(self.native, loss, w, gradient, threads=n_threads))
+
+    def certify(
+        self, loss: tuple[Any, ...], w: Floats, alpha: Floats, sums: Floats, *, n_threads: int = 1
+    ) -> tuple[float, float]:
+        """Losses and Fenchel gaps, summed; gradient and ``Σ A_i a_i`` are added to `sums`, by turns."""
+        total, fenchel = kernels.certify(self.native, loss, w, alpha, sums, threads=n_threads)
+        return float(total), float(fenchel)
+
     def feature_sums(self, mass: Floats | None = None) -> Floats:
         """For each feature j, the sum of `mass` over the examples with a nonzero in j; their number if None."""
         out = np.zeros(self.d)

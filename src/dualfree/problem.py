@@ -14,6 +14,8 @@ from dualfree.intercept import balance, best_intercept
 from dualfree.losses.base import Loss
 from dualfree.losses.builtin import BuiltIn
 from dualfree.losses.check import check_loss
+from dualfree.store.examples import Stored
+from dualfree.store.opened import Store
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Problem:
     ----------
     X : scipy.sparse CSR matrix or array, or ndarray, of shape (n, d)
         float32 or float64; int32 or int64 indices; may be read-only. It is never copied and never written to.
+        Or a `Store` (see `dualfree.open_store`), for data larger than memory.
     loss : Loss
         One of `dualfree.losses`, or your own, holding one target for each row.
     lam : float
@@ -65,7 +68,7 @@ class Problem:
             raise TypeError(f"loss is {loss!r:.60}; it must be one of dualfree.losses, such as Logistic(y).")
         self.lam = positive("lam", lam)
         self.intercept = bool(intercept)
-        self.examples = Rows(X, constant=self.intercept)
+        self.examples = _examples(X, self.intercept)
         if len(loss.y) != self.examples.n:
             raise ValueError(f"X has {self.examples.n} rows but y has {len(loss.y)} entries; they must be equal.")
         if not isinstance(loss, BuiltIn):
@@ -145,9 +148,7 @@ class Problem:
             return self._evaluate_with_gap(w, vector("alpha", alpha, self.n), margins, n_threads)
         gradient = np.zeros(self.d)
         if self.loss.native is not None:
-            total = kernels.loss_and_gradient(
-                self.examples.native, self.loss.native, self._inner(w), gradient, threads=n_threads
-            )
+            total = self.examples.loss_and_gradient(self.loss.native, self._inner(w), gradient, n_threads=n_threads)
         else:
             z = self.examples.margins(self._inner(w))
             total = float(self.loss.weighted(self.loss.value(z, self.loss.y)).sum())
@@ -223,7 +224,7 @@ class Problem:
         loss = self.loss
         if isinstance(loss, BuiltIn) and not self.intercept:
             sums = np.zeros(2 * self.d)
-            total, fenchel = kernels.certify(self.examples.native, loss.native, w, alpha, sums, threads=n_threads)
+            total, fenchel = self.examples.certify(loss.native, w, alpha, sums, n_threads=n_threads)
             gradient, combination = sums[::2].copy(), sums[1::2].copy()
         else:
             a = loss.project(alpha)
@@ -278,3 +279,10 @@ class Problem:
                 f"{what} needs the conjugate of the loss, which {type(self.loss).__name__} does not define; "
                 "the bound ‖∇P(w)‖²/(2λ) certifies without it."
             )
+
+
+def _examples(X: Any, constant: bool) -> Rows:
+    """What the problem sees of X: rows in memory, or on the disk where they do not fit."""
+    if isinstance(X, Store):
+        return Rows(X.matrix(), constant) if X.fits else Stored(X, constant)
+    return Rows(X, constant=constant)

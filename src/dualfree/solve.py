@@ -13,12 +13,15 @@ from dualfree.limits import Limits
 from dualfree.loop import Callback, Run
 from dualfree.methods import METHODS
 from dualfree.methods.base import Method
+from dualfree.methods.stored import StoredDfSDCA
 from dualfree.problem import Problem
 from dualfree.progress import progress_bar
 from dualfree.result import Result
 from dualfree.samplings import BoundSampling, Nice, Sampling, by_name
 from dualfree.samplings.base import Draws
 from dualfree.steps import StepRule
+from dualfree.store.examples import Stored
+from dualfree.store.sampling import bound_to_store
 from dualfree.tuning import Tuning, tune
 
 
@@ -66,7 +69,8 @@ def solve(
         Seconds of wall-clock time, evaluations included.
     evaluate_every : float, optional
         Epochs between evaluations, 1 by default; history's seconds do not count them. With ``method="auto"`` and no
-        number, there are as few as it takes: where the moves of α say that `tol` may have been reached.
+        number, and for a store larger than memory, there are as few as it takes: where the moves of α say that `tol`
+        may have been reached.
     n_threads : int, optional
         Threads to use; None is all cores. Every method gives the same bits for any number, except
         ``"dfsdca-rounds"``, whose answer depends on it, within `tol`.
@@ -117,6 +121,8 @@ def solve(
         "seed": seed,
         "begun": begun,
     }
+    if isinstance(problem.examples, Stored):
+        return _solve_by("dfsdca" if method == "auto" else method, problem, callback, **options)
     if isinstance(method, str) and method == "auto":
         return solve_automatically(_solve_by, problem, callback, options)
     options["evaluate_every"] = 1.0 if evaluate_every is None else evaluate_every
@@ -152,9 +158,10 @@ def _solve_by(
         None if evaluate_every is None else positive("evaluate_every", evaluate_every),
     )
     seed = whole("seed", seed, 0, 2**64 - 1)
-    bound, rule = _sampling_and_step(METHODS[method], method, sampling, step, problem)
     tuned = isinstance(step, str) and step == "tuned"
-    running = METHODS[method](problem, bound, rule)
+    kind = _kind(method, problem, tuned)
+    bound, rule = _sampling_and_step(kind, method, sampling, step, problem)
+    running = kind(problem, bound, rule)
     running.n_threads = n_threads
     start = running.start(*_start(warm_start, problem))
     start.seed = seed
@@ -164,12 +171,24 @@ def _solve_by(
         raise ValueError("warm_start is so large that its w = (1/λn) Σ A_i α_i overflows; start from a smaller α.")
     tuning: Tuning | None = None
     if tuned:
-        tuning = tune(METHODS[method], problem, bound, start, seed, begun + limits.time_limit)
-        running.rule = METHODS[method].step_rule(bound, tuning.theta)
+        tuning = tune(kind, problem, bound, start, seed, begun + limits.time_limit)
+        running.rule = kind.step_rule(bound, tuning.theta)
     run = Run(running, start, limits, seed, begun)
     with progress_bar(progress, repr(bound.sampling), limits.max_epochs) as show:
         status = run.until_done(callback, show)
     return run.result(status, method, tuning)
+
+
+def _kind(method: str, problem: Problem, tuned: bool) -> type[Method]:
+    if not isinstance(problem.examples, Stored):
+        return METHODS[method]
+    if method != "dfsdca" or tuned:
+        asked = "step='tuned'" if tuned else f"method={method!r}"
+        raise ValueError(
+            f"{asked} would read a store larger than its memory_limit too often; leave it out, or give open_store a "
+            "larger memory_limit."
+        )
+    return StoredDfSDCA
 
 
 def _sampling_and_step(
@@ -196,6 +215,8 @@ def _bound_sampling(sampling: Any, problem: Problem) -> BoundSampling:
     if isinstance(sampling, str):
         sampling = by_name(sampling)
     if isinstance(sampling, Sampling):
+        if isinstance(problem.examples, Stored):
+            return bound_to_store(sampling, problem, problem.examples)
         return sampling.bind(problem)
     if not isinstance(sampling, BoundSampling):
         raise TypeError(f"sampling is {sampling!r:.60}; it must be one of dualfree.samplings, such as Nice(8).")

@@ -51,12 +51,17 @@ def read(path: str | os.PathLike[str], *, label: str | int | None = None) -> Lab
     >>> data.X.toarray(), data.y
     (array([[0. , 0.5]]), array([1.]))
     """
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes and suffixes[-1] in (".gz", ".bz2", ".xz"):
-        suffixes.pop()
-    if suffixes and suffixes[-1] in _TABLE_SUFFIXES:
+    if is_table(path):
         X, y, feature_names = read_table(path, label=label)
         return LabelledData(X, y, feature_names)
     if label is not None:
         raise ValueError(f"{os.fspath(path)}: label={label!r} is for tables; LIBSVM text has its labels in front.")
     return LabelledData(*read_libsvm(path), None)
+
+
+def is_table(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a table by its name, compressed or not; all else is LIBSVM text."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in (".gz", ".bz2", ".xz"):
+        suffixes.pop()
+    return bool(suffixes) and suffixes[-1] in _TABLE_SUFFIXES
