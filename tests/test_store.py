@@ -147,6 +147,7 @@ def test_chunks_read_only_what_they_visit(kept, monkeypatch):
     monkeypatch.setattr(WindowReader, "_read", watched)
     for _ in problem.examples.reader.visit([(3, 7), (7, 9)], [(1, 2)]):
         pass
+    problem.examples.reader._pool.shutdown()  # which waits for what is under way
     assert sorted(read) == [1, 2, 3, 7, 7, 9]
     assert threading.main_thread() not in threads
 

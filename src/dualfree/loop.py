@@ -9,6 +9,7 @@ import numpy as np
 
 from dualfree.arrays import Floats
 from dualfree.bounds import Bound, initial_potential, iteration_bound
+from dualfree.checkpoint import Checkpoints
 from dualfree.limits import Limits
 from dualfree.lookout import Lookout
 from dualfree.methods.base import Method, State
@@ -28,7 +29,18 @@ _BLOW_UP = 1e8  # a value this many times the first one will not come back
 class Run:
     """One run under way: its state, its clock, and the best point so far."""
 
-    def __init__(self, method: Method, state: State, limits: Limits, seed: int, begun: float) -> None:
+    def __init__(
+        self,
+        method: Method,
+        state: State,
+        limits: Limits,
+        seed: int,
+        begun: float,
+        checkpoints: Checkpoints | None = None,
+    ) -> None:
+        self.checkpoints = checkpoints
+        self.heading, self.target = 0.0, 0  # the epoch and the iteration at which to look next
+        self.evaluating = 0.0  # seconds of the last evaluation
         self.method, self.state, self.limits, self.seed, self.begun = method, state, limits, seed, begun
         self.problem, self.sampling = method.problem, method.sampling
         self.history = History()
@@ -45,6 +57,8 @@ class Run:
         work = float(self.sampling.p @ self.problem.examples.nonzeros) + self.sampling.mean_size
         self.largest_piece = int(np.clip(_PIECE_NONZEROS / work, 1, _PIECE_ITERATIONS))
         self.piece = min(_PIECE_FIRST, self.largest_piece)
+        if checkpoints is not None:
+            checkpoints.restore(self)
 
     def until_done(self, callback: Callback | None, show: Callable[[Row], None]) -> Status:
         """Advance and evaluate until something says stop."""
@@ -55,6 +69,8 @@ class Run:
                 stop = bool(callback(row)) if callback is not None else False
                 status = self._status(stop)
                 if status is not None:
+                    if self.checkpoints is not None:
+                        self.checkpoints.save(self)
                     return status
                 self._advance_to_next_evaluation()
                 self.evaluate()
@@ -79,25 +95,28 @@ class Run:
         return None
 
     def _advance_to_next_evaluation(self) -> None:
-        epoch, every = self.history[-1].epoch, self.limits.evaluate_every
+        every, per_epoch = self.limits.evaluate_every, self.sampling.iterations_per_epoch
         while True:
-            self.state.moved = 0.0
-            epoch = min(epoch + (1.0 if every is None else every), self.limits.max_epochs)
-            in_time = self._advance_to(epoch)
-            last = not in_time or epoch >= self.limits.max_epochs
-            if self.lookout is None or last or self.lookout.due(epoch, self.state.moved):
+            if self.state.iteration >= self.target:  # else a resumed run goes on to where it was heading
+                self.state.moved = 0.0
+                self.heading = min(self.heading + (1.0 if every is None else every), self.limits.max_epochs)
+                self.target = max(self.state.iteration + 1, round(self.heading * per_epoch))
+            in_time = self._advance_to_target()
+            last = not in_time or self.heading >= self.limits.max_epochs
+            if self.lookout is None or last or self.lookout.due(self.heading, self.state.moved):
                 return
 
-    def _advance_to(self, epoch: float) -> bool:
+    def _advance_to_target(self) -> bool:
         """Whether the time limit allowed it."""
         per_epoch = self.sampling.iterations_per_epoch
-        target = max(self.state.iteration + 1, round(epoch * per_epoch))
-        while self.state.iteration < target:
+        while self.state.iteration < self.target:
+            if self.checkpoints is not None and self.checkpoints.due(self.evaluating):
+                self.checkpoints.save(self)
             clock = time.perf_counter()
             # The method has things to do at the end of each epoch, so no piece goes beyond one.
             whole = self.state.iteration // per_epoch + 1
             end = max(self.state.iteration + 1, round(whole * per_epoch))
-            count = min(self.piece, min(target, end) - self.state.iteration)
+            count = min(self.piece, min(self.target, end) - self.state.iteration)
             self.method.advance(self.state, self.sampling.draw(self.state.iteration, count, self.seed))
             if self.state.iteration == end:
                 self.method.end_epoch(self.state)
@@ -111,7 +130,9 @@ class Run:
 
     def evaluate(self) -> None:
         """Certify the present point, note it, and keep it if it is the best."""
+        clock = time.perf_counter()
         self._note(*self._point())
+        self.evaluating = time.perf_counter() - clock
 
     def _note(self, w: Floats, seen: Evaluation) -> Evaluation:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -121,6 +142,7 @@ class Run:
         self.history.rows.append(Row(epoch, self.state.iteration, self.seconds, proof.value, proof.gap, gradient_norm))
         if len(self.history) == 1 or proof.gap < self.best[2].gap:
             self.best = (w.copy(), self.state.alpha.copy(), proof)
+        self.heading = epoch
         if self.lookout is not None:
             self.lookout.learn(self.history[-1], self.state.moved)
         return seen

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from dualfree.arrays import Floats, not_negative, positive, vector, whole
 from dualfree.automatic import solve_automatically
+from dualfree.checkpoint import checkpoints
 from dualfree.limits import Limits
 from dualfree.loop import Callback, Run
 from dualfree.methods import METHODS
@@ -40,6 +41,9 @@ def solve(
     warm_start: "Result | ArrayLike | None" = None,
     callback: Callback | None = None,
     progress: bool = False,
+    checkpoint: "str | os.PathLike[str] | None" = None,
+    checkpoint_every: float = 60.0,
+    resume: bool = False,
     seed: int = 0,
 ) -> Result:
     """Minimise ``P(w) = (1/n) Σ φ_i(A_iᵀw) + (λ/2)‖w‖²`` until a certificate says that it is done.
@@ -80,6 +84,14 @@ def solve(
         Called with each `Row` of the history; a true return value ends the run.
     progress : bool
         Show a live bar on standard error.
+    checkpoint : str or path, optional
+        A file that holds where the run stands, replaced in one step: a process that is killed at any moment leaves a
+        whole one. For dfsdca and the primal methods; ``"auto"`` is then dfsdca.
+    checkpoint_every : float
+        Seconds between two checkpoints.
+    resume : bool
+        Go on from `checkpoint` if there is such a file, to the same bits as a run that was never stopped. It must be of
+        the same problem, method, sampling, step, seed and `evaluate_every`; limits and tolerances may be others.
     seed : int
         One seed, one answer.
 
@@ -118,10 +130,13 @@ def solve(
         "n_threads": threads(n_threads),
         "warm_start": warm_start,
         "progress": progress,
+        "checkpoint": checkpoint,
+        "checkpoint_every": checkpoint_every,
+        "resume": resume,
         "seed": seed,
         "begun": begun,
     }
-    if isinstance(problem.examples, Stored):
+    if isinstance(problem.examples, Stored) or (method == "auto" and checkpoint is not None):
         return _solve_by("dfsdca" if method == "auto" else method, problem, callback, **options)
     if isinstance(method, str) and method == "auto":
         return solve_automatically(_solve_by, problem, callback, options)
@@ -144,6 +159,9 @@ def _solve_by(
     n_threads: int,
     warm_start: Any,
     progress: bool,
+    checkpoint: Any = None,
+    checkpoint_every: float = 60.0,
+    resume: bool = False,
     seed: int,
     begun: float,
 ) -> Result:
@@ -161,6 +179,9 @@ def _solve_by(
     tuned = isinstance(step, str) and step == "tuned"
     kind = _kind(method, problem, tuned)
     bound, rule = _sampling_and_step(kind, method, sampling, step, problem)
+    saved = checkpoints(checkpoint, checkpoint_every, resume, method, seed, bound, rule, limits.evaluate_every)
+    if saved is not None and tuned:
+        raise ValueError("checkpoint is given and step='tuned' too; tune first, and give the number as step.")
     running = kind(problem, bound, rule)
     running.n_threads = n_threads
     start = running.start(*_start(warm_start, problem))
@@ -173,7 +194,7 @@ def _solve_by(
     if tuned:
         tuning = tune(kind, problem, bound, start, seed, begun + limits.time_limit)
         running.rule = kind.step_rule(bound, tuning.theta)
-    run = Run(running, start, limits, seed, begun)
+    run = Run(running, start, limits, seed, begun, saved)
     with progress_bar(progress, repr(bound.sampling), limits.max_epochs) as show:
         status = run.until_done(callback, show)
     return run.result(status, method, tuning)

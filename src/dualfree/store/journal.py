@@ -20,14 +20,17 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self._path = folder, folder / _NAME
+        self._safe: dict[str, int] = {}  # sizes up to which files are on the disk
 
     def save(self, state: dict[str, Any], files: Iterable[Path]) -> None:
         """Note the state and the files as they are now."""
         sizes = {}
         for path in files:
-            with open(path, "rb") as file:
-                os.fsync(file.fileno())
             sizes[path.name] = path.stat().st_size
+            if self._safe.get(path.name) != sizes[path.name]:
+                with open(path, "rb") as file:
+                    os.fsync(file.fileno())
+        self._safe = sizes
         with atomic_write(self._path) as note:
             note.write(json.dumps({"state": state, "sizes": sizes}).encode())
 
