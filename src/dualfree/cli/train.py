@@ -31,7 +31,9 @@ _SENTENCES = {
 
 @app.command()
 def train(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Examples: LIBSVM text, or a table (.csv, .parquet).")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Examples: LIBSVM text, a table (.csv, .parquet), or a store (.dfs).")
+    ],
     loss: Annotated[LossName | None, typer.Option(help="Logistic by default, for two classes.")] = None,
     lam: Annotated[float | None, typer.Option(help="The regulariser λ > 0. Default: 1/n.", show_default=False)] = None,
     sampling: Annotated[str | None, typer.Option(help=f"One of {FORMS}. Default: shuffled.")] = None,
@@ -49,6 +51,14 @@ def train(
     ] = None,
     gamma: Annotated[float | None, typer.Option(help="Width of the smoothed hinge's round part. Default: 1.")] = None,
     delta: Annotated[float | None, typer.Option(help="Where Huber's loss turns linear. Default: 1.")] = None,
+    memory_limit: Annotated[
+        str | None, typer.Option(help="Memory for a store larger than it, such as 2GB. Default: half of the machine's.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="A file to keep where the training stands, in case it is killed.")
+    ] = None,
+    checkpoint_every: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 60.0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The model. Default: FILE's name with .model, here.")
     ] = None,
@@ -59,7 +69,7 @@ def train(
     """
     target = default_model_path(file) if output is None else output
     check_output(target, file, test)
-    data = read(file, label=label)
+    data = read(file, label=label, memory_limit=memory_limit)
     problem = Problem(data.X, make_loss(loss, data.y, gamma, delta), 1 / len(data.y) if lam is None else lam)
     # Read before the work, so that a mistake in it costs nothing.
     tested = None if test is None else read_matching(test, label, data.feature_names, problem.d)
@@ -76,6 +86,9 @@ def train(
             max_epochs=max_epochs,
             time_limit=time_limit,
             seed=seed,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
             callback=add(sampling or "training"),
         )
     model = Model.of(problem, result, data.feature_names, {"tol": tol, "max_epochs": max_epochs})

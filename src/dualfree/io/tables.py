@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LABEL_NAMES = ("label", "target", "y")
+_SUFFIXES = (".csv", ".parquet", ".pq")
 
 
 class TableData(NamedTuple):
@@ -17,6 +18,14 @@ class TableData(NamedTuple):
     X: NDArray[np.float64]
     y: NDArray[Any]
     feature_names: list[str]
+
+
+def is_table(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a table by its name, compressed or not; all else is LIBSVM text."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in (".gz", ".bz2", ".xz"):
+        suffixes.pop()
+    return bool(suffixes) and suffixes[-1] in _SUFFIXES
 
 
 def read_table(path: str | os.PathLike[str], *, label: str | int | None = None) -> TableData:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dualfree.arrays import whole
-from dualfree.io.reading import is_table
+from dualfree.io.tables import is_table
 from dualfree.store.buckets import Buckets
 from dualfree.store.journal import Journal
 from dualfree.store.opened import Store, open_store

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from dualfree.io.libsvm import pieces
 from dualfree.io.libsvm_assembly import Assembly
 from dualfree.io.libsvm_errors import LibsvmError
-from dualfree.io.reading import is_table
 from dualfree.io.streams import Decompressed, StreamError
-from dualfree.io.tables import label_position, split_label
+from dualfree.io.tables import is_table, label_position, split_label
 from dualfree.optional import require
 
 _BLOCK_BYTES = 8 << 20  # of text
