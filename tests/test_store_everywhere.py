@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from typer.testing import CliRunner
 
 import dualfree as df
@@ -107,3 +108,18 @@ def test_train_resumes(invoke, tmp_path):
     resumed = Model.load(tmp_path / "a.model").w
     invoke("train", "a.svm", "--tol", "1e-9", "--checkpoint", "b.ckpt")
     np.testing.assert_array_equal(resumed, Model.load(tmp_path / "a.model").w)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_estimators_resume(tmp_path, classes):
+    X, _ = text_like(n=600)
+    score = X @ np.arange(X.shape[1])
+    labels = np.digitize(score, np.quantile(score, [0.5] if classes == 2 else [0.3, 0.7]))
+    settings = {"C": 5.0, "tol": 1e-8, "checkpoint": tmp_path / "fit"}
+    with pytest.warns(ConvergenceWarning):
+        LogisticRegression(max_iter=3, **settings).fit(X, labels)
+    names = sorted(file.name for file in tmp_path.iterdir())
+    assert names == (["fit"] if classes == 2 else ["fit.0", "fit.1", "fit.2"])
+    resumed = LogisticRegression(resume=True, **settings).fit(X, labels)
+    whole = LogisticRegression(C=5.0, tol=1e-8, checkpoint=tmp_path / "other").fit(X, labels)
+    np.testing.assert_allclose(resumed.coef_, whole.coef_, atol=1e-3)

@@ -12,7 +12,8 @@ def larger_than_memory(path, *, chunks=4, local_passes=1):
     """Open a store with a limit that leaves room for windows of so many chunks, and not for all of them."""
     page = df.open_store(path).page
     windows = BUFFERS * chunks * largest_chunk(page)
-    fit = opened._EXAMPLE_BYTES * page.n + opened._FEATURE_BYTES * (page.d + 1)
+    each = opened._EXAMPLE_BYTES + opened._INTERCEPT_BYTES
+    fit = each * page.n + opened._FEATURE_BYTES * page.d
     store = df.open_store(path, memory_limit=opened._libraries() + fit + windows + 50_000, local_passes=local_passes)
     assert not store.fits
     return store

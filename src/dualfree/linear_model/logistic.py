@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from dualfree.arrays import Floats
-from dualfree.linear_model.base import POSITIVE
+from dualfree.linear_model.base import CHECKPOINTS, POSITIVE
 from dualfree.linear_model.classifier import LinearClassifier
 from dualfree.linear_model.drop_in import constraints
 from dualfree.losses import Logistic
@@ -94,6 +94,8 @@ class LogisticRegression(LogisticClassifier):
     callbacks : list of callables, optional
         Each is called with each row of the history; a true answer ends the fit. See `EarlyStopping`. scikit-learn's
         own callbacks go to ``set_callbacks``, where scikit-learn has them.
+    checkpoint, checkpoint_every, resume
+        As in `dualfree.solve`. With several problems (classes, targets) each has its own file: ``checkpoint.0``, ...
     penalty, l1_ratio, dual, intercept_scaling, multi_class, n_jobs
         scikit-learn's, for programs that pass them. What leaves the minimiser as it is, is accepted and has no effect;
         what would change it, such as an L1 penalty, is refused.
@@ -128,6 +130,7 @@ class LogisticRegression(LogisticClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LogisticClassifier._parameter_constraints,
+        **CHECKPOINTS,
         "C": [POSITIVE],
         **constraints("penalty", "l1_ratio", "dual", "intercept_scaling", "multi_class", "n_jobs"),
         "class_weight": [dict, StrOptions({"balanced"}), None],
@@ -155,6 +158,9 @@ class LogisticRegression(LogisticClassifier):
         step: Any = None,
         n_threads: int | None = 1,
         callbacks: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
     ) -> None:
         self.penalty = penalty
         self.C = C
@@ -175,6 +181,9 @@ class LogisticRegression(LogisticClassifier):
         self.step = step
         self.n_threads = n_threads
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
 
     def _lams(self, n: int, count: int) -> Floats:
         return np.full(count, 1 / (self.C * n))

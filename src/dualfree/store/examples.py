@@ -29,7 +29,7 @@ class Stored(Rows):
             self.constant_value = float(np.sqrt(np.mean(self.square_norms))) or 1.0
             self.square_norms += self.constant_value**2
             self.d += 1
-        self.reader = store.reader(self.d)
+        self.reader = store.reader(constant)
 
     def shifted(self, offset: float) -> tuple[Any, ...]:
         """There is no such thing: the rows are not in memory. So whatever is not below raises this one sentence."""

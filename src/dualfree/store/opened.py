@@ -15,7 +15,8 @@ from dualfree.arrays import Floats, vector, whole
 from dualfree.store.layout import Page, byte_count, load_array, load_page
 from dualfree.store.reader import BUFFERS, Window, WindowReader, largest_chunk
 
-_EXAMPLE_BYTES, _FEATURE_BYTES = 88, 80  # what a fit keeps at its peak: α, the best α, y, v, steps, short-lived ones
+# What a fit takes at its peak, measured: α, the best α, y, v, steps, and what lives for a moment.
+_EXAMPLE_BYTES, _INTERCEPT_BYTES, _FEATURE_BYTES = 72, 32, 120
 _LEAST_WINDOW, _LARGEST_WINDOW = 4, 16  # chunks; with fewer it takes more epochs, with more not fewer
 MOST_PASSES = 8  # over a window in a row: more would only fit it better than the others allow
 _LIBRARIES = 150_000_000  # what Python and its libraries take, where it cannot be measured
@@ -69,7 +70,7 @@ class Store:
     @cached_property
     def fits(self) -> bool:
         """Whether a fit has room for all rows at once; then it is one in memory, by any method."""
-        return self.page.nbytes + 8 * self.page.n <= self._room(self.page.d)
+        return self.page.nbytes + 8 * self.page.n <= self._room(intercept=True)
 
     def matrix(self) -> Any:
         """All rows in memory, as a CSR array or a dense one."""
@@ -91,21 +92,24 @@ class Store:
         n, d = self.shape
         return f"Store({str(self.path)!r}: {n:,} examples, {d:,} features, {self.page.chunks} chunks)"
 
-    def reader(self, d: int) -> WindowReader:
-        """Reads windows for a fit with d weights, as large as `memory_limit` allows and it makes sense."""
-        room, each = self._room(d), largest_chunk(self.page)
+    def reader(self, intercept: bool) -> WindowReader:
+        """Reads windows for a fit, as large as `memory_limit` allows and it makes sense."""
+        room, each = self._room(intercept), largest_chunk(self.page)
         least = min(_LEAST_WINDOW, self.page.chunks)
         if room < BUFFERS * least * each:
             needed = self.memory_limit - room + BUFFERS * least * each
             raise ValueError(
                 f"memory_limit is {self.memory_limit:,} bytes, but a fit of {self.path} needs {needed:,}: "
-                f"{_EXAMPLE_BYTES} for each of {self.page.n:,} examples, {_FEATURE_BYTES} for each of {d:,} weights, "
-                f"{BUFFERS * least} chunks of {each:,}, and {self.libraries:,} that Python and its libraries take."
+                f"{_EXAMPLE_BYTES + intercept * _INTERCEPT_BYTES} for each of {self.page.n:,} examples, "
+                f"{_FEATURE_BYTES} for each of {self.page.d:,} features, {BUFFERS * least} chunks of {each:,}, and "
+                f"{self.libraries:,} that Python and its libraries take."
             )
         return WindowReader(self.path, self.page, min(_LARGEST_WINDOW, room // (BUFFERS * each), self.page.chunks))
 
-    def _room(self, d: int) -> int:
-        return self.memory_limit - self.libraries - _EXAMPLE_BYTES * self.page.n - _FEATURE_BYTES * d
+    def _room(self, intercept: bool) -> int:
+        """Bytes that are left for rows."""
+        each = _EXAMPLE_BYTES + intercept * _INTERCEPT_BYTES
+        return self.memory_limit - self.libraries - each * self.page.n - _FEATURE_BYTES * self.page.d
 
     def _few_at_a_time(self) -> Iterator[Window]:
         return WindowReader(self.path, self.page, min(_LEAST_WINDOW, self.page.chunks)).all()
