@@ -70,10 +70,14 @@ class Store:
     @cached_property
     def fits(self) -> bool:
         """Whether a fit has room for all rows at once; then it is one in memory, by any method."""
+        if self.page.layout == "csr" and self.page.stored > np.iinfo(self.page.index).max:
+            return False  # rows in memory have row starts and columns of one type
         return self.page.nbytes + 8 * self.page.n <= self._room(intercept=True)
 
     def matrix(self) -> Any:
         """All rows in memory, as a CSR array or a dense one."""
+        if self.page.layout == "csr" and self.page.stored > np.iinfo(self.page.index).max:
+            raise ValueError(f"{self.path} has {self.page.stored:,} entries, too many for one matrix; take parts().")
         reader = WindowReader(self.path, self.page, self.page.chunks)
         (window,) = reader.all()
         return self._matrix_of(window)
