@@ -58,9 +58,9 @@ def generate(path: Path, gigabytes: float, d: int = 1_000_000, seed: int = 0) ->
     writer.finish()
 
 
-def evict(path: Path) -> None:
-    """Throw the store's pages out of the system's cache."""
-    for file in path.glob("*.npy"):
+def evict(path: Path, pattern: str = "*.npy") -> None:
+    """Throw a folder's files out of the system's cache."""
+    for file in path.glob(pattern):
         descriptor = os.open(file, os.O_RDONLY)
         os.fsync(descriptor)
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)

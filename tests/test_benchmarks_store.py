@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+from benchmarks import containers
 from benchmarks import store as benchmark
 
 import dualfree as df
@@ -23,3 +24,10 @@ def test_generates_trains_and_compares(tmp_path):
     assert found["speed"] == found["floor_seconds"] / found["seconds"]
     floor = (found["epochs"] + found["evaluations"]) * found["reading_seconds"]
     assert found["floor_seconds"] > floor > 0
+
+
+def test_containers_hold_the_same(tmp_path):
+    pytest.importorskip("pyarrow")
+    rows = containers.compare(tmp_path, 3)
+    assert [row[0] for row in rows] == list(containers.KINDS)
+    assert all(speed > 0 for row in rows for speed in row[1:])
