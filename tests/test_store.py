@@ -1,7 +1,9 @@
 """Stores on disk: what is written is read, and a fit that reads chunk by chunk is the fit in memory."""
 
 import json
+import sys
 import threading
+from contextlib import contextmanager
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +13,7 @@ from scipy import sparse
 import dualfree as df
 from dualfree import losses
 from dualfree.store import StoreError, write_store
+from dualfree.store.sampling import bound_to_store
 from helpers.stores import larger_than_memory, text_like
 
 LOSSES = {
@@ -220,3 +223,38 @@ def test_a_store_that_fits_takes_every_method(kept):
     inside = df.solve(df.Problem(X, losses.Logistic(y), 0.01), method="auto")
     stored = df.solve(df.Problem(df.open_store(path), losses.Logistic(y), 0.01), method="auto")
     np.testing.assert_array_equal(inside.w, stored.w)
+
+
+def test_local_passes_follow_the_rates_of_disk_and_steps(kept):
+    from dualfree.methods.stored import StoredDfSDCA
+
+    problem = df.Problem(larger_than_memory(kept[0], local_passes=None), losses.Logistic(kept[2]), 0.01)
+    bound = bound_to_store(df.samplings.Shuffled(), problem, problem.examples)
+    for waited, passes in ((0.0, 1), (0.4, 1), (2.6, 4), (100.0, 8)):
+        method = StoredDfSDCA(problem, bound, StoredDfSDCA.step_rule(bound))
+        state = method.start(np.zeros(problem.n))
+        state.iteration = int(bound.iterations_per_epoch)
+        method._worked, method._waited = 1.0, 50.0
+        method.end_epoch(state)
+        assert state.memory["passes"].tolist() == [
+            0
+        ]  # the first epoch compares checksums, which is not the disk's rate
+        state.iteration *= 2
+        method._worked, method._waited = 1.0, waited
+        method.end_epoch(state)
+        assert state.memory["passes"].tolist() == [passes]
+
+
+def test_progress_moves_between_evaluations(kept, monkeypatch):
+    shown = []
+
+    @contextmanager
+    def bar(*_):
+        yield shown.append
+
+    monkeypatch.setattr(sys.modules["dualfree.solve"], "progress_bar", bar)
+    monkeypatch.setattr(sys.modules["dualfree.loop"], "_SHOW_SECONDS", 0.0)
+    store = larger_than_memory(kept[0])
+    result = df.solve(df.Problem(store, losses.Logistic(store.y), 0.01), progress=True)
+    assert len(shown) > 2 * len(result.history)
+    assert [row.epoch for row in shown] == sorted(row.epoch for row in shown)

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ _PIECE_NONZEROS = 2_000_000  # work of one kernel call: some milliseconds, so th
 _PIECE_ITERATIONS = 20_000
 _PIECE_FIRST = 16  # a loss or a sampling in Python may be thousands of times slower: pieces begin small and grow
 _PIECE_SECONDS = 0.02
+_SHOW_SECONDS = 0.5
 _BLOW_UP = 1e8  # a value this many times the first one will not come back
 
 
@@ -41,6 +43,8 @@ class Run:
         self.checkpoints = checkpoints
         self.heading, self.target = 0.0, 0  # the epoch and the iteration at which to look next
         self.evaluating = 0.0  # seconds of the last evaluation
+        self._show: Callable[[Row], None] = lambda row: None
+        self._shown = begun
         self.method, self.state, self.limits, self.seed, self.begun = method, state, limits, seed, begun
         self.problem, self.sampling = method.problem, method.sampling
         self.history = History()
@@ -62,6 +66,7 @@ class Run:
 
     def until_done(self, callback: Callback | None, show: Callable[[Row], None]) -> Status:
         """Advance and evaluate until something says stop."""
+        self._show = show
         try:
             while True:
                 row = self.history[-1]
@@ -122,6 +127,9 @@ class Run:
                 self.method.end_epoch(self.state)
             now = time.perf_counter()
             self.seconds += now - clock
+            if now - self._shown > _SHOW_SECONDS:  # an epoch may take minutes, and an evaluation be epochs away
+                self._show(replace(self.history[-1], epoch=self.state.iteration / per_epoch))
+                self._shown = now
             if now - clock < _PIECE_SECONDS:
                 self.piece = min(4 * self.piece, self.largest_piece)
             if now - self.begun >= self.limits.time_limit:

@@ -1,6 +1,7 @@
 """``dualfree train``."""
 
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import dualfree
 from dualfree.cli.app import app
 from dualfree.cli.files import check_output, default_model_path, read_matching
 from dualfree.cli.losses import LossName, fit_sentence, make_loss
-from dualfree.cli.terminal import bars, console, facts
+from dualfree.cli.terminal import Watch, bars, console, facts
 from dualfree.io import read
 from dualfree.model import Model
 from dualfree.problem import Problem
@@ -75,7 +76,9 @@ def train(
     tested = None if test is None else read_matching(test, label, data.feature_names, problem.d)
     if tested is not None and tested[1] is None:
         raise ValueError(f"{test} has no column of labels to compare with.")
-    with bars(tol) as add:
+    # An epoch on the disk may take minutes: then the bar is one of epochs, which moves between evaluations.
+    on_disk = isinstance(data.X, dualfree.Store) and console(stderr=True).is_terminal
+    with nullcontext(_unwatched) if on_disk else bars(tol) as add:
         result = dualfree.solve(
             problem,
             # Who asks for a sampling or a step gets dfSDCA with it; who does not, whatever ends soonest.
@@ -90,6 +93,7 @@ def train(
             checkpoint_every=checkpoint_every,
             resume=resume,
             callback=add(sampling or "training"),
+            progress=on_disk,
         )
     model = Model.of(problem, result, data.feature_names, {"tol": tol, "max_epochs": max_epochs})
     target = _save(model, target)
@@ -104,6 +108,10 @@ def train(
     _warn(result.status, target)
     if result.status is Status.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
+
+
+def _unwatched(title: str) -> Watch:
+    return lambda row: None
 
 
 def _save(model: Model, target: Path) -> Path:
