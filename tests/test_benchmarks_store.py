@@ -20,6 +20,7 @@ def test_generates_trains_and_compares(tmp_path):
     assert found["status"] == "converged"
     assert found["relative_gap"] <= 1e-3
     assert not found["on_disk"]
+    assert found["against_memory"] > 0
     assert 20e6 < found["peak_bytes"] < 1e9
     assert found["speed"] == found["floor_seconds"] / found["seconds"]
     floor = (found["epochs"] + found["evaluations"]) * found["reading_seconds"]

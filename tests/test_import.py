@@ -227,3 +227,23 @@ def test_another_import_in_the_same_place_is_refused(svm, tmp_path, monkeypatch)
     monkeypatch.undo()
     with pytest.raises(ValueError, match="an import of other files or with other settings"):
         df.import_files([svm[0]], tmp_path / "a.dfs", seed=7)
+
+
+@pytest.mark.parametrize("step", ["remove", "rename"])
+def test_stopped_at_the_very_end(svm, tmp_path, monkeypatch, step):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(*((importing.Journal, "remove") if step == "remove" else (os, "rename")), stop)
+    with pytest.raises(KeyboardInterrupt):
+        df.import_files([svm[0]], tmp_path / "a.dfs")
+    monkeypatch.undo()
+    assert not (tmp_path / "a.dfs").exists()
+    store = df.import_files([svm[0]], tmp_path / "a.dfs")
+    assert rows_of(store.matrix(), store.y) == rows_of(svm[1], svm[2])
+
+
+def test_rows_without_entries(tmp_path):
+    (tmp_path / "a.svm").write_text("1\n-1 2:3\n1\n")
+    store = df.import_files([tmp_path / "a.svm"], tmp_path / "a.dfs")
+    assert sorted(store.matrix().toarray().tolist()) == [[0, 0], [0, 0], [0, 3]]

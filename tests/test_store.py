@@ -129,6 +129,9 @@ def test_chunks_are_those_of_memory_bit_by_bit(kept, tau):
     np.testing.assert_allclose(stored.w, inside.w, rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(stored.alpha, inside.alpha, rtol=1e-12, atol=1e-15)
     assert stored.bound.covered
+    problem = df.Problem(store, losses.Logistic(y), 0.01)
+    bound = df.samplings.Shuffled().bind(problem)  # as in memory; solve knows better
+    assert df.solve(problem, sampling=bound, max_epochs=1, tol=1e-12).iterations < 30
     assert stored.bound.iterations == pytest.approx(inside.bound.iterations)
 
 

@@ -246,6 +246,8 @@ def _bound_sampling(sampling: Any, problem: Problem) -> BoundSampling:
             f"sampling is {sampling.sampling!r} bound to another problem, so its p and v do not belong to this one; "
             "bind it to this problem, or give the sampling itself."
         )
+    if isinstance(problem.examples, Stored):  # bound as if the rows were in memory
+        return bound_to_store(sampling.sampling, problem, problem.examples)
     return sampling
 
 

@@ -18,6 +18,7 @@ from dualfree.arrays import whole
 from dualfree.io.tables import is_table
 from dualfree.store.buckets import Buckets
 from dualfree.store.journal import Journal
+from dualfree.store.layout import is_store
 from dualfree.store.opened import Store, open_store
 from dualfree.store.sources import blocks, identity
 from dualfree.store.writer import Plan, StoreWriter, Written
@@ -98,6 +99,8 @@ class Import:
 
     def run(self, progress: Progress) -> Store:
         """Do what is left to do."""
+        if is_store(self.folder) and self.journal.load() is None:  # all but the last step was done
+            return self._done()
         state = self._begin()
         try:
             if state["phase"] == "scatter":
@@ -106,8 +109,10 @@ class Import:
         except OSError as error:
             said = f"{error.strerror}; what is done so far stays in {self.folder}, and the same import goes on from it"
             raise OSError(error.errno, said, error.filename) from None
-        for left in (self.folder / "journal.json", *self.folder.glob("bucket-*")):
-            left.unlink()
+        self.journal.remove()
+        return self._done()
+
+    def _done(self) -> Store:
         os.rename(self.folder, self.output)
         return open_store(self.output)
 

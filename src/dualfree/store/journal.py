@@ -52,3 +52,7 @@ class Journal:
                 path.unlink()
         state: dict[str, Any] = said["state"]
         return state
+
+    def remove(self) -> None:
+        """The work is done."""
+        self._path.unlink()
