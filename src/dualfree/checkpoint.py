@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from dualfree.loop import Run
 
 FORMAT = 1
-RESUMABLE = ("dfsdca", "sgd", "sag", "saga", "svrg", "s2gd", "ms2gd", "s2cd")
-"""Methods whose state is arrays, so that it can be written down whole."""
 
 
 class CheckpointError(ValueError):
@@ -112,6 +110,7 @@ def checkpoints(
     every: float,
     resume: bool,
     method: str,
+    resumable: bool,
     seed: int,
     bound: BoundSampling,
     rule: StepRule,
@@ -123,10 +122,9 @@ def checkpoints(
         if resume:
             raise ValueError("resume is True, but there is no checkpoint to resume from; give checkpoint=path too.")
         return None
-    if method not in RESUMABLE:
+    if not resumable:
         raise ValueError(
-            f"checkpoint is given, but method={method!r} keeps what no file can hold; it must be one of: "
-            f"{', '.join(RESUMABLE)}."
+            f"checkpoint is given, but method={method!r} remembers what no file can hold; method='dfsdca' does not."
         )
     target = Path(path)
     if not target.resolve().parent.is_dir() or target.is_dir():

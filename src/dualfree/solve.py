@@ -86,7 +86,7 @@ def solve(
         Show a live bar on standard error.
     checkpoint : str or path, optional
         A file that holds where the run stands, replaced in one step: a process that is killed at any moment leaves a
-        whole one. For dfsdca and the primal methods; ``"auto"`` is then dfsdca.
+        whole one. Not for newton, lbfgs and dfsdca-rounds; ``"auto"`` is then dfsdca.
     checkpoint_every : float
         Seconds between two checkpoints.
     resume : bool
@@ -179,7 +179,9 @@ def _solve_by(
     tuned = isinstance(step, str) and step == "tuned"
     kind = _kind(method, problem, tuned)
     bound, rule = _sampling_and_step(kind, method, sampling, step, problem)
-    saved = checkpoints(checkpoint, checkpoint_every, resume, method, seed, bound, rule, limits.evaluate_every)
+    saved = checkpoints(
+        checkpoint, checkpoint_every, resume, method, kind.resumable, seed, bound, rule, limits.evaluate_every
+    )
     if saved is not None and tuned:
         raise ValueError("checkpoint is given and step='tuned' too; tune first, and give the number as step.")
     running = kind(problem, bound, rule)

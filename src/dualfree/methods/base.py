@@ -60,6 +60,9 @@ class Method(ABC):
     takes_all: ClassVar[bool] = False
     """Whether an iteration visits all examples and finds its own step: then there is no sampling and step to choose."""
 
+    resumable: ClassVar[bool] = True
+    """Whether all that a run remembers is in its `State`, so that a checkpoint holds it."""
+
     n_threads: int = 1
     """Threads that the method may use; the answer does not depend on it."""
 

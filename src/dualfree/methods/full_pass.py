@@ -24,6 +24,7 @@ class FullPass(Method):
     """What Newton's method and L-BFGS share: one pass a trial, a line search for O(n), the gap for nothing."""
 
     takes_all = True
+    resumable = False  # curvature and the last point are objects
     name: ClassVar[str]
 
     def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:

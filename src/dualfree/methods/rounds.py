@@ -34,6 +34,8 @@ class DfSDCARounds(DfSDCA):
         origin="Ma, Smith, Jaggi, Jordan, Richtárik, Takáč 2015 (the aggregation)",
     )
 
+    resumable = False  # the cuts between rounds depend on how fast the pieces of work were
+
     def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
         super().__init__(problem, sampling, rule)
         problem.require_convex("method='dfsdca-rounds'")
