@@ -18,6 +18,7 @@ from dualfree.planning import plan
 from dualfree.problem import Problem
 from dualfree.result import Certificate, History, Result, Status
 from dualfree.solve import solve
+from dualfree.store import Store, import_files, open_store
 from dualfree.vector_examples import Blocks
 
 __version__ = "0.1.0"
@@ -32,11 +33,14 @@ __all__ = [
     "Problem",
     "Result",
     "Status",
+    "Store",
     "chunks",
     "datasets",
+    "import_files",
     "io",
     "leading_component",
     "losses",
+    "open_store",
     "plan",
     "read_libsvm",
     "regularisers",

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from dualfree.arrays import Indices
 
 
-def chunks(nnz: ArrayLike, *, literal: bool = False) -> Indices:
-    """Sizes of contiguous chunks, none with more nonzeros than the largest example.
+def chunks(nnz: ArrayLike, *, literal: bool = False, limit: int | None = None) -> Indices:
+    """Sizes of contiguous chunks, none with more nonzeros than the largest example (or than `limit`).
 
     One pass: open a chunk with the next example, add examples while the sum of nonzeros stays at most
     ``max(nnz)``, else start the next chunk.
@@ -21,6 +21,8 @@ def chunks(nnz: ArrayLike, *, literal: bool = False) -> Indices:
     literal : bool
         Compare as the paper prints it, ``g[i] + u[t] ≤ m``: the *number of examples* in the chunk plus nonzeros. Such
         chunks outgrow m without limit (erratum 1); only of use to show that.
+    limit : int, optional
+        Nonzeros that a chunk may have, in place of ``max(nnz)``. A single example with more is a chunk of its own.
 
     Returns
     -------
@@ -33,9 +35,11 @@ def chunks(nnz: ArrayLike, *, literal: bool = False) -> Indices:
     [1, 2, 2]
     >>> chunks([4, 1, 1, 1, 1], literal=True).tolist()
     [4, 1]
+    >>> chunks([4, 1, 2, 3, 1], limit=6).tolist()
+    [2, 3]
     """
     u = _counts(nnz)
-    limit = int(u.max())
+    limit = int(u.max()) if limit is None else limit
     sizes: list[int] = []
     size, total = 1, int(u[0])
     for count in u[1:].tolist():

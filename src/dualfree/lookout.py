@@ -41,3 +41,11 @@ class Lookout:
             self._next = max(_FIRST_LOOK, 2 * row.epoch)
             if moved > 0 and math.isfinite(row.gap):
                 self._ratio = row.gap / moved
+
+    def state(self) -> list[float]:
+        """What a checkpoint keeps of it."""
+        return [self._ratio, self._value, self._next]
+
+    def restore(self, state: list[float]) -> None:
+        """Go on from there."""
+        self._ratio, self._value, self._next = state

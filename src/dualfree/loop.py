@@ -3,12 +3,14 @@
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dualfree.arrays import Floats
 from dualfree.bounds import Bound, initial_potential, iteration_bound
+from dualfree.checkpoint import Checkpoints
 from dualfree.limits import Limits
 from dualfree.lookout import Lookout
 from dualfree.methods.base import Method, State
@@ -22,13 +24,27 @@ _PIECE_NONZEROS = 2_000_000  # work of one kernel call: some milliseconds, so th
 _PIECE_ITERATIONS = 20_000
 _PIECE_FIRST = 16  # a loss or a sampling in Python may be thousands of times slower: pieces begin small and grow
 _PIECE_SECONDS = 0.02
+_SHOW_SECONDS = 0.5
 _BLOW_UP = 1e8  # a value this many times the first one will not come back
 
 
 class Run:
     """One run under way: its state, its clock, and the best point so far."""
 
-    def __init__(self, method: Method, state: State, limits: Limits, seed: int, begun: float) -> None:
+    def __init__(
+        self,
+        method: Method,
+        state: State,
+        limits: Limits,
+        seed: int,
+        begun: float,
+        checkpoints: Checkpoints | None = None,
+    ) -> None:
+        self.checkpoints = checkpoints
+        self.heading, self.target = 0.0, 0  # the epoch and the iteration at which to look next
+        self.evaluating = 0.0  # seconds of the last evaluation
+        self._show: Callable[[Row], None] = lambda row: None
+        self._shown = begun
         self.method, self.state, self.limits, self.seed, self.begun = method, state, limits, seed, begun
         self.problem, self.sampling = method.problem, method.sampling
         self.history = History()
@@ -46,9 +62,12 @@ class Run:
         work = self.sampling.mean_size * (examples.products / self.sampling.problem.n + 1)
         self.largest_piece = int(np.clip(_PIECE_NONZEROS / work, 1, _PIECE_ITERATIONS))
         self.piece = min(_PIECE_FIRST, self.largest_piece)
+        if checkpoints is not None:
+            checkpoints.restore(self)
 
     def until_done(self, callback: Callback | None, show: Callable[[Row], None]) -> Status:
         """Advance and evaluate until something says stop."""
+        self._show = show
         try:
             while True:
                 row = self.history[-1]
@@ -56,6 +75,8 @@ class Run:
                 stop = bool(callback(row)) if callback is not None else False
                 status = self._status(stop)
                 if status is not None:
+                    if self.checkpoints is not None:
+                        self.checkpoints.save(self)
                     return status
                 self._advance_to_next_evaluation()
                 self.evaluate()
@@ -80,33 +101,39 @@ class Run:
         return None
 
     def _advance_to_next_evaluation(self) -> None:
-        epoch, every = self.history[-1].epoch, self.limits.evaluate_every
+        every, per_epoch = self.limits.evaluate_every, self.sampling.iterations_per_epoch
         while True:
-            self.state.moved = 0.0
-            epoch = min(epoch + (1.0 if every is None else every), self.limits.max_epochs)
-            in_time = self._advance_to(epoch)
-            last = not in_time or epoch >= self.limits.max_epochs
-            if self.lookout is None or last or self.lookout.due(epoch, self.state.moved):
+            if self.state.iteration >= self.target:  # else a resumed run goes on to where it was heading
+                self.state.moved = 0.0
+                self.heading = min(self.heading + (1.0 if every is None else every), self.limits.max_epochs)
+                self.target = max(self.state.iteration + 1, round(self.heading * per_epoch))
+            in_time = self._advance_to_target()
+            last = not in_time or self.heading >= self.limits.max_epochs
+            if self.lookout is None or last or self.lookout.due(self.heading, self.state.moved):
                 return
 
-    def _advance_to(self, epoch: float) -> bool:
+    def _advance_to_target(self) -> bool:
         """Whether the time limit allowed it."""
         per_epoch = self.sampling.iterations_per_epoch
-        target = max(self.state.iteration + 1, round(epoch * per_epoch))
-        while self.state.iteration < target:
+        while self.state.iteration < self.target:
+            if self.checkpoints is not None and self.checkpoints.due(self.evaluating):
+                self.checkpoints.save(self)
             clock = time.perf_counter()
             # The method has things to do at the end of each epoch, so no piece goes beyond one.
             whole = self.state.iteration // per_epoch + 1
             end = max(self.state.iteration + 1, round(whole * per_epoch))
             if self.state.iteration == round((whole - 1) * per_epoch):
                 self.sampling.refresh(self.state.w, self.state.alpha, self.state.centre)
-            left = min(target, end) - self.state.iteration
+            left = min(self.target, end) - self.state.iteration
             count = left if self.method.whole_epochs else min(self.piece, left)
             self.method.advance(self.state, self.sampling.draw(self.state.iteration, count, self.seed))
             if self.state.iteration == end:
                 self.method.end_epoch(self.state)
             now = time.perf_counter()
             self.seconds += now - clock
+            if now - self._shown > _SHOW_SECONDS:  # an epoch may take minutes, and an evaluation be epochs away
+                self._show(replace(self.history[-1], epoch=self.state.iteration / per_epoch))
+                self._shown = now
             if now - clock < _PIECE_SECONDS:
                 self.piece = min(4 * self.piece, self.largest_piece)
             if now - self.begun >= self.limits.time_limit:
@@ -115,7 +142,9 @@ class Run:
 
     def evaluate(self) -> None:
         """Certify the present point, note it, and keep it if it is the best."""
+        clock = time.perf_counter()
         self._note(*self._point())
+        self.evaluating = time.perf_counter() - clock
 
     def _note(self, w: Floats, seen: Evaluation) -> Evaluation:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -128,6 +157,7 @@ class Run:
         elif proof.beats(self.best[2]):
             self.best[0][:], self.best[1][:] = w, self.state.alpha
             self.best = (*self.best[:2], proof)
+        self.heading = epoch
         if self.lookout is not None:
             self.lookout.learn(self.history[-1], self.state.moved)
         return seen

@@ -18,6 +18,8 @@ from dualfree.losses.builtin import BuiltIn
 from dualfree.losses.check import check_loss
 from dualfree.losses.vector_check import check_vector_loss
 from dualfree.regularisers import L2
+from dualfree.store.examples import Stored
+from dualfree.store.opened import Store
 from dualfree.vector_examples import Blocks, MultiOutput
 
 
@@ -51,9 +53,10 @@ class Problem:
 
     Parameters
     ----------
-    X : scipy.sparse CSR matrix or array, or ndarray, of shape (n, d), or Blocks
+    X : scipy.sparse CSR matrix or array, or ndarray, of shape (n, d), or Blocks, or Store
         float32 or float64; int32 or int64 indices; may be read-only. It is never copied and never written to. With
-        `dualfree.Blocks`, an example is a group of rows.
+        `dualfree.Blocks`, an example is a group of rows. A `Store` (see `dualfree.open_store`) is for data larger than
+        memory.
     loss : Loss
         One of `dualfree.losses`, or your own, holding one target for each row. With a loss of m outputs, such as
         `Softmax`, w has shape (d, m) and α (n, m).
@@ -356,11 +359,15 @@ class Problem:
 
 
 def _examples(X: Any, loss: Loss, intercept: bool) -> Rows:
-    """Rows, rows of several outputs, or blocks: as X and the loss say."""
+    """Rows in memory or on the disk, rows of several outputs, or blocks: as X and the loss say."""
     if isinstance(X, Blocks):
         if intercept:
             raise ValueError(
                 "intercept is True and X is Blocks: rows of a group are compared, and an intercept cancels."
             )
         return cast(Rows, X)  # the same interface
+    if isinstance(X, Store):
+        if not X.fits and loss.outputs is None:
+            return Stored(X, intercept)
+        X = X.matrix()
     return Rows(X, constant=intercept) if loss.outputs is None else MultiOutput(X, loss.outputs, constant=intercept)

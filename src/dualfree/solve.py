@@ -9,17 +9,20 @@ from numpy.typing import ArrayLike
 
 from dualfree.arrays import Floats, not_negative, positive, whole
 from dualfree.automatic import solve_automatically
+from dualfree.checkpoint import checkpoints
 from dualfree.convexity import announce
 from dualfree.limits import Limits
 from dualfree.loop import Callback, Run
 from dualfree.methods import METHODS
 from dualfree.methods.base import Method
+from dualfree.methods.stored import StoredDfSDCA
 from dualfree.problem import Problem
 from dualfree.progress import progress_bar
 from dualfree.result import Result
 from dualfree.samplings import BoundSampling, Nice, Sampling, by_name
 from dualfree.samplings.base import Draws
 from dualfree.steps import StepRule
+from dualfree.store.examples import Stored
 from dualfree.tuning import Tuning, tune
 
 
@@ -38,6 +41,9 @@ def solve(
     warm_start: "Result | ArrayLike | None" = None,
     callback: Callback | None = None,
     progress: bool = False,
+    checkpoint: "str | os.PathLike[str] | None" = None,
+    checkpoint_every: float = 60.0,
+    resume: bool = False,
     seed: int = 0,
 ) -> Result:
     """Minimise ``P(w) = (1/n) Σ φ_i(A_iᵀw) + (λ/2)‖w‖² (+ μ‖w‖₁)`` until a certificate says that it is done.
@@ -72,7 +78,8 @@ def solve(
         Seconds of wall-clock time, evaluations included.
     evaluate_every : float, optional
         Epochs between evaluations, 1 by default; history's seconds do not count them. With ``method="auto"`` and no
-        number, there are as few as it takes: where the moves of α say that `tol` may have been reached.
+        number, and for a store larger than memory, there are as few as it takes: where the moves of α say that `tol`
+        may have been reached.
     n_threads : int, optional
         Threads to use; None is all cores. Every method gives the same bits for any number, except
         ``"dfsdca-rounds"``, whose answer depends on it, within `tol`.
@@ -82,6 +89,14 @@ def solve(
         Called with each `Row` of the history; a true return value ends the run.
     progress : bool
         Show a live bar on standard error.
+    checkpoint : str or path, optional
+        A file that holds where the run stands, replaced in one step: a process that is killed at any moment leaves a
+        whole one. Not for newton, lbfgs and dfsdca-rounds; ``"auto"`` is then dfsdca.
+    checkpoint_every : float
+        Seconds between two checkpoints.
+    resume : bool
+        Go on from `checkpoint` if there is such a file, to the same bits as a run that was never stopped. It must be of
+        the same problem, method, sampling, step, seed and `evaluate_every`; limits and tolerances may be others.
     seed : int
         One seed, one answer.
 
@@ -121,9 +136,14 @@ def solve(
         "n_threads": threads(n_threads),
         "warm_start": warm_start,
         "progress": progress,
+        "checkpoint": checkpoint,
+        "checkpoint_every": checkpoint_every,
+        "resume": resume,
         "seed": seed,
         "begun": begun,
     }
+    if isinstance(problem.examples, Stored) or (method == "auto" and checkpoint is not None):
+        return _solve_by("dfsdca" if method == "auto" else method, problem, callback, **options)
     if isinstance(method, str) and method == "auto":
         return solve_automatically(_solve_by, problem, callback, options)
     options["evaluate_every"] = 1.0 if evaluate_every is None else evaluate_every
@@ -145,6 +165,9 @@ def _solve_by(
     n_threads: int,
     warm_start: Any,
     progress: bool,
+    checkpoint: Any = None,
+    checkpoint_every: float = 60.0,
+    resume: bool = False,
     seed: int,
     begun: float,
 ) -> Result:
@@ -163,9 +186,15 @@ def _solve_by(
         raise ValueError(f"method={method!r} takes examples with one output alone; for several there are {able}.")
     seed = whole("seed", seed, 0, 2**64 - 1)
     _require_l1(method, problem)
-    bound, rule = _sampling_and_step(METHODS[method], method, sampling, step, problem)
     tuned = isinstance(step, str) and step == "tuned"
-    running = METHODS[method](problem, bound, rule)
+    kind = _kind(method, problem, tuned)
+    bound, rule = _sampling_and_step(kind, method, sampling, step, problem)
+    saved = checkpoints(
+        checkpoint, checkpoint_every, resume, method, kind.resumable, seed, bound, rule, limits.evaluate_every
+    )
+    if saved is not None and tuned:
+        raise ValueError("checkpoint is given and step='tuned' too; tune first, and give the number as step.")
+    running = kind(problem, bound, rule)
     running.n_threads, running.tol = n_threads, limits.tol
     start = running.start(*_start(warm_start, problem))
     start.seed = seed
@@ -175,22 +204,39 @@ def _solve_by(
         raise ValueError("warm_start is so large that its w = (1/λn) Σ A_i α_i overflows; start from a smaller α.")
     tuning: Tuning | None = None
     if tuned:
-        tuning = tune(METHODS[method], problem, bound, start, seed, begun + limits.time_limit)
-        running = METHODS[method](problem, bound, METHODS[method].step_rule(bound, tuning.theta))
-        running.n_threads = n_threads
-    run = Run(running, start, limits, seed, begun)
+        tuning = tune(kind, problem, bound, start, seed, begun + limits.time_limit)
+        running = kind(problem, bound, kind.step_rule(bound, tuning.theta))
+        running.n_threads, running.tol = n_threads, limits.tol
+    run = Run(running, start, limits, seed, begun, saved)
     with progress_bar(progress, repr(bound.sampling), limits.max_epochs) as show:
         status = run.until_done(callback, show)
     return run.result(status, method, tuning)
 
 
 def _require_l1(method: str, problem: Problem) -> None:
+    if problem.mu > 0 and isinstance(problem.examples, Stored):
+        raise ValueError(
+            f"regulariser is {problem.regulariser!r}, and X is a store larger than its memory_limit, which takes no L1 "
+            "part; give open_store a larger memory_limit."
+        )
     if problem.mu == 0 or METHODS[method].takes_l1:
         return
     names = ", ".join(name for name, kind in METHODS.items() if kind.takes_l1)
     raise ValueError(
         f"method={method!r} takes no L1 part, but regulariser is {problem.regulariser!r}; these methods do: {names}."
     )
+
+
+def _kind(method: str, problem: Problem, tuned: bool) -> type[Method]:
+    if not isinstance(problem.examples, Stored):
+        return METHODS[method]
+    if method != "dfsdca" or tuned:
+        asked = "step='tuned'" if tuned else f"method={method!r}"
+        raise ValueError(
+            f"{asked} would read a store larger than its memory_limit too often; leave it out, or give open_store a "
+            "larger memory_limit."
+        )
+    return StoredDfSDCA
 
 
 def _sampling_and_step(

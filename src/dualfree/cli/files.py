@@ -14,7 +14,7 @@ from dualfree.io import read, read_table
 from dualfree.optional import require
 
 _TABLE = re.compile(r"\.(csv|parquet|pq)(\.(gz|bz2|xz))?$", re.IGNORECASE)
-_SUFFIX = re.compile(r"(\.(svm|libsvm|txt|csv|parquet|pq))?(\.(gz|bz2|xz))?$", re.IGNORECASE)
+_SUFFIX = re.compile(r"(\.(svm|libsvm|txt|csv|parquet|pq|dfs))?(\.(gz|bz2|xz))?$", re.IGNORECASE)
 
 
 def default_model_path(data: Path) -> Path:

@@ -1,5 +1,6 @@
 """Losses by name, and the measures of fit that belong to them."""
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from dualfree import losses
 from dualfree.model import Model
+from dualfree.store import Store
 
 
 class LossName(StrEnum):
@@ -66,6 +68,8 @@ def measures(model: Model, X: Any, y: NDArray[Any]) -> dict[str, float | None]:
     # scikit-learn's metrics take a second to import, which most commands need not wait for.
     from sklearn import metrics
 
+    if isinstance(X, Store):  # one pass over the disk: the same decisions from one feature, the product with w
+        X, model = (X @ model.w)[:, None], replace(model, w=np.ones(1), feature_names=None)
     predicted = model.predict(X)
     if model.classes is None:
         if y.dtype.kind not in "fiub":

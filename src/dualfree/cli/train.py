@@ -1,6 +1,7 @@
 """``dualfree train``."""
 
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import dualfree
 from dualfree.cli.app import app
 from dualfree.cli.files import check_output, default_model_path, read_matching
 from dualfree.cli.losses import LossName, fit_sentence, make_loss
-from dualfree.cli.terminal import bars, console, facts
+from dualfree.cli.terminal import Watch, bars, console, facts
 from dualfree.io import read
 from dualfree.model import Model
 from dualfree.problem import Problem
@@ -31,7 +32,9 @@ _SENTENCES = {
 
 @app.command()
 def train(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Examples: LIBSVM text, or a table (.csv, .parquet).")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Examples: LIBSVM text, a table (.csv, .parquet), or a store (.dfs).")
+    ],
     loss: Annotated[LossName | None, typer.Option(help="Logistic by default, for two classes.")] = None,
     lam: Annotated[float | None, typer.Option(help="The regulariser λ > 0. Default: 1/n.", show_default=False)] = None,
     sampling: Annotated[str | None, typer.Option(help=f"One of {FORMS}. Default: shuffled.")] = None,
@@ -51,6 +54,14 @@ def train(
     delta: Annotated[
         float | None, typer.Option(help="Where Huber's loss turns linear (default 1), or Tukey's flat (4.685).")
     ] = None,
+    memory_limit: Annotated[
+        str | None, typer.Option(help="Memory for a store larger than it, such as 2GB. Default: half of the machine's.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="A file to keep where the training stands, in case it is killed.")
+    ] = None,
+    checkpoint_every: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 60.0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The model. Default: FILE's name with .model, here.")
     ] = None,
@@ -61,13 +72,15 @@ def train(
     """
     target = default_model_path(file) if output is None else output
     check_output(target, file, test)
-    data = read(file, label=label)
+    data = read(file, label=label, memory_limit=memory_limit)
     problem = Problem(data.X, make_loss(loss, data.y, gamma, delta), 1 / len(data.y) if lam is None else lam)
     # Read before the work, so that a mistake in it costs nothing.
     tested = None if test is None else read_matching(test, label, data.feature_names, problem.d)
     if tested is not None and tested[1] is None:
         raise ValueError(f"{test} has no column of labels to compare with.")
-    with bars(tol) as add:
+    # An epoch on the disk may take minutes: then the bar is one of epochs, which moves between evaluations.
+    on_disk = isinstance(data.X, dualfree.Store) and console(stderr=True).is_terminal
+    with nullcontext(_unwatched) if on_disk else bars(tol) as add:
         result = dualfree.solve(
             problem,
             # Who asks for a sampling or a step gets dfSDCA with it; who does not, whatever ends soonest.
@@ -78,7 +91,11 @@ def train(
             max_epochs=max_epochs,
             time_limit=time_limit,
             seed=seed,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
             callback=add(sampling or "training"),
+            progress=on_disk,
         )
     model = Model.of(problem, result, data.feature_names, {"tol": tol, "max_epochs": max_epochs})
     target = _save(model, target)
@@ -93,6 +110,10 @@ def train(
     _warn(result.status, target)
     if result.status is Status.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
+
+
+def _unwatched(title: str) -> Watch:
+    return lambda row: None
 
 
 def _save(model: Model, target: Path) -> Path:

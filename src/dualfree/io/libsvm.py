@@ -19,7 +19,7 @@ from dualfree.io.streams import Decompressed, Source, StreamError
 PIECE_BYTES = 1 << 18
 
 
-def _pieces(stream: Decompressed) -> Iterator[tuple[NDArray[np.uint8], bool]]:
+def pieces(stream: Decompressed) -> Iterator[tuple[NDArray[np.uint8], bool]]:
     """Cut a stream into pieces of whole lines, and say of each whether its last line lacked a line end.
 
     A piece is a view of one buffer, valid until the next is asked for.
@@ -123,7 +123,7 @@ def read_libsvm(
     with Decompressed(path) as stream:
         assembly = Assembly(stream.name, n_features, dtype, zero_based, query_id)
         try:
-            for text, cut_off in _pieces(stream):
+            for text, cut_off in pieces(stream):
                 assembly.take(text, cut_off, stream.fraction)
         except StreamError as error:
             raise LibsvmError(str(error), stream.name, assembly.lines + 1) from None

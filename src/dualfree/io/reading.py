@@ -2,15 +2,14 @@
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
 from dualfree.io.libsvm import read_libsvm
-from dualfree.io.tables import read_table
-
-_TABLE_SUFFIXES = (".csv", ".parquet", ".pq")
+from dualfree.io.tables import is_table, read_table
+from dualfree.store.layout import is_store
+from dualfree.store.opened import open_store
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class LabelledData:
 
     Attributes
     ----------
-    X : scipy.sparse.csr_matrix or ndarray
+    X : scipy.sparse.csr_matrix, ndarray or Store
         One row an example.
     y : ndarray
         Labels: float64, or strings from a table.
@@ -32,8 +31,10 @@ class LabelledData:
     feature_names: list[str] | None
 
 
-def read(path: str | os.PathLike[str], *, label: str | int | None = None) -> LabelledData:
-    """Read a table (``.csv``, ``.csv.gz``, ``.parquet``) or, for any other suffix, LIBSVM text.
+def read(
+    path: str | os.PathLike[str], *, label: str | int | None = None, memory_limit: int | str | None = None
+) -> LabelledData:
+    """Read a table (``.csv``, ``.csv.gz``, ``.parquet``), a store, or, for any other suffix, LIBSVM text.
 
     Parameters
     ----------
@@ -41,6 +42,8 @@ def read(path: str | os.PathLike[str], *, label: str | int | None = None) -> Lab
         The file.
     label : str or int, optional
         The label's column in a table, see `read_table`. LIBSVM text has its labels in front.
+    memory_limit : int or str, optional
+        For stores, see `dualfree.open_store`; X of one that does not fit is the store itself.
 
     Examples
     --------
@@ -51,10 +54,12 @@ def read(path: str | os.PathLike[str], *, label: str | int | None = None) -> Lab
     >>> data.X.toarray(), data.y
     (array([[0. , 0.5]]), array([1.]))
     """
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes and suffixes[-1] in (".gz", ".bz2", ".xz"):
-        suffixes.pop()
-    if suffixes and suffixes[-1] in _TABLE_SUFFIXES:
+    if is_store(path):
+        store = open_store(path, memory_limit=memory_limit)
+        return LabelledData(store.matrix() if store.fits else store, store.y, store.feature_names)
+    if memory_limit is not None:
+        raise ValueError(f"{os.fspath(path)}: memory_limit is for stores, which dualfree import makes of other files.")
+    if is_table(path):
         X, y, feature_names = read_table(path, label=label)
         return LabelledData(X, y, feature_names)
     if label is not None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LABEL_NAMES = ("label", "target", "y")
+_SUFFIXES = (".csv", ".parquet", ".pq")
 
 
 class TableData(NamedTuple):
@@ -17,6 +18,14 @@ class TableData(NamedTuple):
     X: NDArray[np.float64]
     y: NDArray[Any]
     feature_names: list[str]
+
+
+def is_table(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a table by its name, compressed or not; all else is LIBSVM text."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in (".gz", ".bz2", ".xz"):
+        suffixes.pop()
+    return bool(suffixes) and suffixes[-1] in _SUFFIXES
 
 
 def read_table(path: str | os.PathLike[str], *, label: str | int | None = None) -> TableData:
@@ -66,12 +75,18 @@ def read_table(path: str | os.PathLike[str], *, label: str | int | None = None) 
             f"found {table.num_columns} columns and {table.num_rows} rows."
         )
     names = [str(column) for column in table.column_names]
-    at = _label_position(name, names, label)
+    at = label_position(name, names, label)
+    return split_label(name, table, at)
+
+
+def split_label(name: str, table: Any, at: int, first: int = 0) -> TableData:
+    """The column `at` of a pyarrow table as labels and all others as features; `first` rows came before it."""
+    names = [str(column) for column in table.column_names]
     features = [i for i in range(len(names)) if i != at]
     X = np.empty((table.num_rows, len(features)))
     for column, i in enumerate(features):
-        X[:, column] = _numbers(name, names[i], table.column(i))
-    return TableData(X, _labels(name, names[at], table.column(at)), [names[i] for i in features])
+        X[:, column] = _numbers(name, names[i], table.column(i), first)
+    return TableData(X, _labels(name, names[at], table.column(at), first), [names[i] for i in features])
 
 
 def _load(name: str) -> Any:
@@ -92,7 +107,8 @@ def _load(name: str) -> Any:
         raise ValueError(f"{name}: {' '.join(str(error).split()).rstrip('.')}.") from None
 
 
-def _label_position(path: str, names: list[str], label: str | int | None) -> int:
+def label_position(path: str, names: list[str], label: str | int | None) -> int:
+    """The number of the column of labels; see `read_table`."""
     if label is None:
         return next((names.index(name) for name in LABEL_NAMES if name in names), len(names) - 1)
     if isinstance(label, str):
@@ -105,15 +121,15 @@ def _label_position(path: str, names: list[str], label: str | int | None) -> int
     return label % len(names)
 
 
-def _refuse_missing(path: str, name: str, column: Any) -> None:
+def _refuse_missing(path: str, name: str, column: Any, first: int) -> None:
     if column.null_count:
-        row = int(np.flatnonzero(column.is_null().to_numpy())[0]) + 1
+        row = first + int(np.flatnonzero(column.is_null().to_numpy())[0]) + 1
         raise ValueError(f"{path}: column {name!r} has no value in data row {row}; fill or drop such rows first.")
 
 
-def _numbers(path: str, name: str, column: Any) -> NDArray[np.float64]:
+def _numbers(path: str, name: str, column: Any, first: int) -> NDArray[np.float64]:
     types = importlib.import_module("pyarrow").types
-    _refuse_missing(path, name, column)
+    _refuse_missing(path, name, column, first)
     kind = column.type
     if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)):
         raise ValueError(f"{path}: column {name!r} holds {kind} values, but features must be numbers.")
@@ -121,14 +137,16 @@ def _numbers(path: str, name: str, column: Any) -> NDArray[np.float64]:
     finite = np.isfinite(numbers)
     if not finite.all():
         row = int(np.flatnonzero(~finite)[0])
-        raise ValueError(f"{path}: column {name!r} holds {numbers[row]} in data row {row + 1}; it must be finite.")
+        raise ValueError(
+            f"{path}: column {name!r} holds {numbers[row]} in data row {first + row + 1}; it must be finite."
+        )
     return numbers
 
 
-def _labels(path: str, name: str, column: Any) -> NDArray[Any]:
+def _labels(path: str, name: str, column: Any, first: int) -> NDArray[Any]:
     types = importlib.import_module("pyarrow").types
-    _refuse_missing(path, name, column)
+    _refuse_missing(path, name, column, first)
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
     if types.is_string(kind) or types.is_large_string(kind):
         return np.array(column.to_pylist(), dtype=np.str_)
-    return _numbers(path, name, column)
+    return _numbers(path, name, column, first)

@@ -1,6 +1,7 @@
 """What all estimators share: their parameters, how they solve, and what a fit leaves behind."""
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
@@ -28,6 +29,12 @@ _EVALUATION_NONZEROS = 200_000  # work below which an evaluation costs more than
 _MAX_EPOCHS = 1000  # what max_iter=None means
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
+
+CHECKPOINTS: dict[str, list[Any]] = {  # of the estimators that have them
+    "checkpoint": [str, os.PathLike, None],
+    "checkpoint_every": [POSITIVE],
+    "resume": ["boolean"],
+}
 
 Fitted = Callable[[Sequence[Floats]], dict[str, Any]]  # from the w of each problem to attributes such as coef_
 
@@ -85,13 +92,19 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             with task.begin("problem") as problem:
                 watchers: list[Any] = problem.evaluations(_with_others(fitted, points, k))
                 watchers += [] if halt is None else [_interrupt_on(halt)]
-                result = self._solve_part(X, part, start, watchers, stop)
+                result = self._solve_part(X, part, start, watchers, stop, k if len(parts) > 1 else None)
             points[k] = result.w
             results.append(_interrupted(result) if stop else result)
         return results
 
     def _solve_part(
-        self, X: Any, part: Part, start: Result | None, watchers: Sequence[Any] = (), stop: bool = False
+        self,
+        X: Any,
+        part: Part,
+        start: Result | None,
+        watchers: Sequence[Any] = (),
+        stop: bool = False,
+        number: int | None = None,
     ) -> Result:
         require_penalised(part.loss, self.fit_intercept)
         penalty = L2L1(part.mu) if part.mu else None
@@ -114,8 +127,17 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             warm_start=start,
             callback=(lambda row: True) if stop else joined([*(self.callbacks or ()), *watchers], fit),
             progress=self._shows_epochs and bool(self.verbose),
+            **self._checkpoint(number),
             seed=self._seed(),
         )
+
+    def _checkpoint(self, number: int | None) -> dict[str, Any]:
+        """What `solve` takes for checkpoints; of several problems each has a file of its own, with its number."""
+        path = getattr(self, "checkpoint", None)
+        if path is None:
+            return {}
+        path = os.fspath(path) if number is None else f"{os.fspath(path)}.{number}"
+        return {"checkpoint": path, "checkpoint_every": self.checkpoint_every, "resume": self.resume}
 
     def _seed(self) -> int:
         """None is a fixed seed: without a wish for randomness, the same data give the same answer."""

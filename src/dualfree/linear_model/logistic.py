@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from dualfree.arrays import Floats
-from dualfree.linear_model.base import POSITIVE, Part
+from dualfree.linear_model.base import CHECKPOINTS, POSITIVE, Part
 from dualfree.linear_model.classifier import LinearClassifier
 from dualfree.linear_model.data import require_every_class
 from dualfree.linear_model.drop_in import constraints
@@ -120,6 +120,8 @@ class LogisticRegression(LogisticClassifier):
     callbacks : list of callables, optional
         Each is called with each row of the history; a true answer ends the fit. See `EarlyStopping`. scikit-learn's
         own callbacks go to ``set_callbacks``, where scikit-learn has them.
+    checkpoint, checkpoint_every, resume
+        As in `dualfree.solve`.
     penalty : {"deprecated", "l2", "elasticnet"}
         scikit-learn's, for programs that pass it: `l1_ratio` decides, and `penalty` must not contradict it.
     dual, intercept_scaling, multi_class, n_jobs
@@ -156,6 +158,7 @@ class LogisticRegression(LogisticClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LogisticClassifier._parameter_constraints,
+        **CHECKPOINTS,
         "C": [POSITIVE],
         **constraints("l1_ratio", "dual", "intercept_scaling", "n_jobs"),
         "penalty": [StrOptions({"l2", "elasticnet", "deprecated"})],
@@ -185,6 +188,9 @@ class LogisticRegression(LogisticClassifier):
         step: Any = None,
         n_threads: int | None = 1,
         callbacks: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
     ) -> None:
         self.penalty = penalty
         self.C = C
@@ -205,6 +211,9 @@ class LogisticRegression(LogisticClassifier):
         self.step = step
         self.n_threads = n_threads
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
 
     def _lams(self, n: int, count: int) -> Floats:
         return np.full(count, (1 - mixing(self.penalty, self.l1_ratio)) / (self.C * n))

@@ -12,7 +12,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dualfree.arrays import Floats
-from dualfree.linear_model.base import POSITIVE, LinearEstimator, Part, split_intercept
+from dualfree.linear_model.base import CHECKPOINTS, POSITIVE, LinearEstimator, Part, split_intercept
 from dualfree.linear_model.conclusion import conclude
 from dualfree.linear_model.data import example_weights, training_data
 from dualfree.linear_model.drop_in import check_parameters, constraints
@@ -63,6 +63,8 @@ class Ridge(MultiOutputMixin, LinearRegressor):
         the smallest possible.
     fit_intercept, random_state, max_iter, warm_start, verbose, solver, sampling, step, n_threads, callbacks
         As in `LogisticRegression`.
+    checkpoint, checkpoint_every, resume
+        As in `LogisticRegression`.
     copy_X, positive
         scikit-learn's: X is never changed, whatever `copy_X` says, and ``positive=True`` is refused.
 
@@ -89,6 +91,7 @@ class Ridge(MultiOutputMixin, LinearRegressor):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LinearRegressor._parameter_constraints,
+        **CHECKPOINTS,
         "alpha": [POSITIVE, "array-like"],
         **constraints("copy_X", "positive"),
     }
@@ -110,6 +113,9 @@ class Ridge(MultiOutputMixin, LinearRegressor):
         step: Any = None,
         n_threads: int | None = 1,
         callbacks: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -125,6 +131,9 @@ class Ridge(MultiOutputMixin, LinearRegressor):
         self.step = step
         self.n_threads = n_threads
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -132,8 +141,8 @@ class Ridge(MultiOutputMixin, LinearRegressor):
 
         Parameters
         ----------
-        X : array, CSR matrix or frame of shape (n, d)
-            Examples: float32 or float64 are not copied.
+        X : array, CSR matrix or frame of shape (n, d), or Store
+            Examples: float32 or float64 are not copied. A store larger than its memory limit stays on the disk.
         y : array of shape (n,) or (n, targets)
             Targets.
         sample_weight : array of length n, optional

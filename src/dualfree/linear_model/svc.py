@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from dualfree.arrays import Floats
-from dualfree.linear_model.base import POSITIVE, Fitted
+from dualfree.linear_model.base import CHECKPOINTS, POSITIVE, Fitted
 from dualfree.linear_model.classifier import LinearClassifier
 from dualfree.linear_model.drop_in import constraints
 from dualfree.losses import SmoothedHinge, SquaredHinge
@@ -34,7 +34,7 @@ class LinearSVC(LinearClassifier):
         the smallest possible.
     fit_intercept, class_weight, random_state, max_iter, warm_start, verbose
         As in `LogisticRegression`.
-    solver, sampling, step, n_threads, callbacks
+    solver, sampling, step, n_threads, callbacks, checkpoint, checkpoint_every, resume
         As in `LogisticRegression`.
     penalty, dual, multi_class, intercept_scaling
         scikit-learn's, accepted where they leave the minimiser as it is; see `LogisticRegression`.
@@ -64,6 +64,7 @@ class LinearSVC(LinearClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LinearClassifier._parameter_constraints,
+        **CHECKPOINTS,
         "loss": [StrOptions({"squared_hinge", "smoothed_hinge"})],
         "gamma": [POSITIVE],
         "C": [POSITIVE],
@@ -93,6 +94,9 @@ class LinearSVC(LinearClassifier):
         step: Any = None,
         n_threads: int | None = 1,
         callbacks: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
     ) -> None:
         self.penalty = penalty
         self.loss = loss
@@ -113,6 +117,9 @@ class LinearSVC(LinearClassifier):
         self.step = step
         self.n_threads = n_threads
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
 
     def _loss(self, target: Floats, weight: Floats | None) -> Loss:
         if self.loss == "squared_hinge":

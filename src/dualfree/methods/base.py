@@ -67,6 +67,9 @@ class Method(ABC):
     whole_epochs: ClassVar[bool] = False
     """Whether its answer depends on where calls of `advance` end: then each is an epoch, however long that takes."""
 
+    resumable: ClassVar[bool] = True
+    """Whether all that a run remembers is in its `State`, so that a checkpoint holds it."""
+
     n_threads: int = 1
     """Threads that the method may use; the answer does not depend on it."""
 

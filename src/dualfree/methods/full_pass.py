@@ -23,6 +23,7 @@ class FullPass(Method):
     """What Newton's method and L-BFGS share: one pass a trial, a line search for O(n), the gap for nothing."""
 
     takes_all = True
+    resumable = False  # curvature and the last point are objects
     name: ClassVar[str]
     needs_convex: ClassVar[bool] = True  # P, not every φ_i
 

@@ -37,6 +37,7 @@ class DfSDCARounds(DfSDCA):
     )
 
     whole_epochs = True
+    resumable = False  # a checkpoint may be written within an epoch
 
     def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
         super().__init__(problem, sampling, rule)
