@@ -9,7 +9,7 @@
     result.w, result.certificate.gap
 """
 
-from dualfree import datasets, io, losses, samplings
+from dualfree import datasets, distributed, io, losses, samplings
 from dualfree.chunking import chunks
 from dualfree.io import read_libsvm, write_libsvm
 from dualfree.planning import plan
@@ -27,6 +27,7 @@ __all__ = [
     "Status",
     "chunks",
     "datasets",
+    "distributed",
     "io",
     "losses",
     "plan",

@@ -1,0 +1,47 @@
+"""Newton's method and L-BFGS on a cluster: the methods of one machine, on a problem whose passes are rounds."""
+
+import numpy as np
+
+from dualfree.arrays import Floats
+from dualfree.distributed.problem import ClusterProblem
+from dualfree.methods.base import State
+from dualfree.methods.full_pass import FullPass
+from dualfree.methods.newton import LBFGS, Newton
+from dualfree.problem import Evaluation
+
+_SHORTEST = 2.0**-40
+
+
+class _OnCluster(FullPass):
+    """What differs on a cluster: margins are not at hand, and α comes to this process once, at the end."""
+
+    problem: ClusterProblem
+
+    def start(self, alpha: Floats, intercept: float = 0.0) -> State:
+        state = FullPass.start(self, alpha, intercept)
+        state.alpha = np.empty(0)
+        return state
+
+    def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
+        self._here = self._here or self._look(state.w)
+        state.w[:] = self._here[0]
+        return self._here[0], self._here[1]
+
+    def _shorter(self, there: tuple[Floats, Evaluation, Floats], direction: Floats, slope: float) -> float:
+        """A t below 1 at which P falls enough, by halving; each try is a pass."""
+        assert self._here is not None
+        w, seen, _ = self._here
+        t = 1.0
+        while t > _SHORTEST:
+            t *= 0.5
+            if self._falls(seen, self._look(w + t * direction)[1], t * slope):
+                break
+        return t
+
+
+class ClusterNewton(_OnCluster, Newton):
+    """Newton's method with a Hessian sampled from all partitions."""
+
+
+class ClusterLBFGS(_OnCluster, LBFGS):
+    """L-BFGS: an iteration is one round."""

@@ -1,0 +1,173 @@
+"""A problem whose examples are on a cluster: what methods and certificates need of it, one round for each question."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dualfree.arrays import Floats, Indices, vector
+from dualfree.distributed import passes
+from dualfree.distributed.crew import Crew
+from dualfree.distributed.report import Report
+from dualfree.intercept import root_of_slopes
+from dualfree.losses.base import Loss
+from dualfree.problem import Evaluation, Problem
+
+_INTERCEPT = 1e-13  # slope in b, relative to its size without cancellation, that counts as zero: each look is a round
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of all examples together, in place of the examples themselves."""
+
+    n: int
+    d: int
+    stored: int
+    mean_square_nonzeros: float
+    typical_square_norm: float
+    value_at_zero: float
+    conjugate_at_zero: float
+    smoothness: float
+    """Mean of l_i."""
+    constant_value: float = 1.0
+    """The intercept is a weight like the others here, of a feature that is 1."""
+
+    @property
+    def nonzeros(self) -> Indices:
+        """All of them, as one example."""
+        return np.array([self.stored], dtype=np.int64)
+
+    @property
+    def square_norms(self) -> Floats:
+        """Their mean."""
+        return np.array([self.typical_square_norm])
+
+
+class ClusterProblem(Problem):
+    """`dualfree.Problem` for examples in partitions; the methods that take passes run on it as they are.
+
+    Parameters
+    ----------
+    crew : Crew
+        The partitions.
+    kind : Loss
+        A loss of the right kind, with whatever targets.
+    lam, intercept
+        As in `dualfree.Problem`.
+    """
+
+    def __init__(self, crew: Crew, kind: Loss, lam: float, intercept: bool) -> None:
+        self.crew, self.loss, self.lam, self.intercept = crew, kind, lam, intercept
+        sums = crew.attempt(lambda: crew.total(crew.each(passes.facts))).numbers
+        stored, squares, smoothness, norms, together, value, conjugate, n = sums.tolist()
+        typical = norms / n
+        self._l = together / norms if norms else smoothness / n  # so that l times the typical square norm is the mean
+        self.facts = Facts(
+            int(n),
+            crew.blocks.surveys[0].columns + intercept,
+            int(stored),
+            squares / n,
+            typical,
+            value / n,
+            conjugate / n,
+            smoothness / n,
+        )
+        self.examples: Any = self.facts
+        self._last: tuple[Floats, tuple[Floats, Evaluation, Floats]] | None = None
+
+    @property
+    def l(self) -> Floats:  # type: ignore[override]  # noqa: E743
+        """One number that stands for all."""
+        return np.array([self._l])
+
+    def primal(self, alpha: ArrayLike) -> Floats:
+        alpha = vector("alpha", alpha, self.n)
+        crew = self.crew
+
+        def work() -> Floats:
+            parts = crew.deal(alpha, np.asarray)
+            return crew.total(crew.each(passes.combination, own=[parts])).total
+
+        return crew.attempt(work) / (self.lam * self.n)
+
+    def look(self, w: Floats, *, n_threads: int = 1) -> tuple[Floats, Evaluation, Floats]:
+        """As `Problem.look`; in place of the margins, which stay on the workers, the point stands for itself."""
+        if self._last is None or not np.array_equal(self._last[0], w):
+            self._last = w.copy(), self.crew.attempt(lambda: self._look(w))
+        return self._last[1]
+
+    def _look(self, w: Floats) -> tuple[Floats, Evaluation, Floats]:
+        crew, point = self.crew, w.copy()
+        if self.intercept:
+            z = crew.each(passes.margins, crew.share(w[:-1].copy()))
+            point[-1] = self._best_intercept(z, float(w[-1]))
+            found = crew.total(crew.each(passes.gradient_at, float(point[-1]), own=[z]))
+            gradient = np.append(found.total, found.numbers[1])
+        else:
+            found = crew.total(crew.each(passes.value_and_gradient, crew.share(w)))
+            gradient = found.total
+        seen = self._evaluation(point, float(found.numbers[0]), gradient, np.inf, None)
+        slope = self._penalised(seen.gradient)
+        gap = float(slope @ slope) / (2 * self.lam)
+        return point, replace(seen, duality_gap=gap, combination=point - seen.gradient / self.lam), point
+
+    def _best_intercept(self, z: Sequence[Any], start: float) -> float:
+        """As `dualfree.intercept.best_intercept`, a round of three numbers for each slope."""
+        crew = self.crew
+
+        def rates(b: float, before: float) -> tuple[float, float, float]:
+            slope, size, curvature = crew.total(crew.each(passes.slopes, b, own=[z])).numbers.tolist()
+            return slope, size, curvature
+
+        return root_of_slopes(rates, self.facts.smoothness * self.n, start, _INTERCEPT)
+
+    def evaluate(
+        self, w: ArrayLike, alpha: ArrayLike | None = None, margins: Floats | None = None, *, n_threads: int = 1
+    ) -> Evaluation:
+        point = vector("w", w, self.d)
+        if alpha is None:
+            return self.look(point)[1]
+        return self.certify(point, lambda: self.crew.deal(vector("alpha", alpha, self.n), np.asarray))
+
+    def certify(
+        self, w: Floats, parts: Callable[[], list[Any]], certify: Callable[..., Report] = passes.certify
+    ) -> Evaluation:
+        """The evaluation of (w, α), with α as futures that `parts` gives, anew after a loss, and `certify` takes."""
+        crew = self.crew
+        found = crew.attempt(lambda: crew.total(crew.each(certify, crew.share(w), own=[parts()])))
+        total, fenchel = found.numbers.tolist()
+        sums = found.total
+        gradient, combination = sums[::2].copy(), sums[1::2] / (self.lam * self.n)
+        apart = w - combination
+        gap = fenchel / self.n + 0.5 * self.lam * float(apart @ apart)
+        return self._evaluation(w, total, gradient, gap, combination)
+
+    def curvatures(self, margins: Floats) -> Floats:
+        """The point stands for itself here too: see `look`."""
+        return margins
+
+    def hessian(self, curvatures: Floats, sample: Indices | None = None) -> Floats:
+        crew, starts, d = self.crew, self.crew.blocks.starts, self.d - self.intercept
+        w, b = curvatures[:d].copy(), float(curvatures[-1]) if self.intercept else 0.0
+        size = self.n if sample is None else len(sample)
+        own: list[Indices | None] = [None] * crew.count
+        if sample is not None and size < self.n:
+            cuts = np.searchsorted(sample, starts)
+            own = [sample[i:j] - first for i, j, first in zip(cuts[:-1], cuts[1:], starts[:-1], strict=True)]
+        found = crew.attempt(lambda: crew.total(crew.each(passes.gram, crew.share(w), b, own=[own])))
+        sums = found.total / size
+        hessian = np.zeros((self.d, self.d))
+        hessian[:d, :d] = sums[: d * d].reshape(d, d)
+        if self.intercept:
+            hessian[-1, :-1] = hessian[:-1, -1] = sums[d * d :]
+            hessian[-1, -1] = float(found.numbers[0]) / size
+        np.einsum("jj->j", hessian)[:d] += self.lam
+        return hessian
+
+    def alpha_at(self, w: Floats) -> Floats:
+        """``α_i = −φ_i'(A_iᵀw)`` of all examples, brought here."""
+        crew, d = self.crew, self.d - self.intercept
+        b = float(w[-1]) if self.intercept else 0.0
+        return crew.attempt(lambda: crew.collect(crew.each(passes.alpha_at, crew.share(w[:d].copy()), b)))
