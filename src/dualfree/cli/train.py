@@ -1,8 +1,9 @@
 """``dualfree train``."""
 
 import tempfile
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -49,6 +50,10 @@ def train(
     ] = None,
     gamma: Annotated[float | None, typer.Option(help="Width of the smoothed hinge's round part. Default: 1.")] = None,
     delta: Annotated[float | None, typer.Option(help="Where Huber's loss turns linear. Default: 1.")] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Train on a Dask cluster: the scheduler's address, or local for one process a core."),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The model. Default: FILE's name with .model, here.")
     ] = None,
@@ -65,8 +70,10 @@ def train(
     tested = None if test is None else read_matching(test, label, data.feature_names, problem.d)
     if tested is not None and tested[1] is None:
         raise ValueError(f"{test} has no column of labels to compare with.")
+    if cluster is not None and (sampling is not None or step is not None):
+        raise ValueError("--cluster finds its own sampling and step; leave --sampling and --step out.")
     with bars(tol) as add:
-        result = dualfree.solve(
+        result = (dualfree.solve if cluster is None else partial(_solve_on, cluster))(
             problem,
             # Who asks for a sampling or a step gets dfSDCA with it; who does not, whatever ends soonest.
             method="auto" if sampling is None and step is None else "dfsdca",
@@ -91,6 +98,10 @@ def train(
     _warn(result.status, target)
     if result.status is Status.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
+
+
+def _solve_on(cluster: str, problem: Problem, *, method: str, sampling: None, step: None, **options: Any) -> Result:
+    return dualfree.distributed.solve(problem, client=cluster, method=method, **options)
 
 
 def _save(model: Model, target: Path) -> Path:

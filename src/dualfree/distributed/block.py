@@ -18,7 +18,7 @@ class Block:
     """Some rows of X with their labels or targets and their weights, as they came; never written to."""
 
     def __init__(self, X: Any, y: NDArray[Any], weight: Floats | None) -> None:
-        self.X, self.y, self.weight = X, y, weight
+        self.X, self.y, self.weight = _aligned_rows(X), aligned(y), None if weight is None else aligned(weight)
 
     @cached_property
     def examples(self) -> Rows:
@@ -33,6 +33,19 @@ class Block:
         X, parts = self.X, [self.y, self.weight]
         parts += [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
         return sum(part.nbytes for part in parts if part is not None)
+
+
+def aligned(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, or a copy where its numbers straddle words, as they may in a message that came over the wire."""
+    return np.require(array, requirements="A")
+
+
+def _aligned_rows(X: Any) -> Any:
+    if not sparse.issparse(X):
+        return aligned(X)
+    if all(part.flags.aligned for part in (X.data, X.indices, X.indptr)):
+        return X
+    return type(X)((aligned(X.data), aligned(X.indices), aligned(X.indptr)), shape=X.shape)
 
 
 def make_block(X: Any, y: Any, weight: Any = None) -> Block:

@@ -1,6 +1,7 @@
 """A client of a Dask scheduler from what the user gave: a client, an address, a cluster, or nothing."""
 
 import os
+import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from typing import Any
 from dualfree.optional import require
 
 _PATIENCE = "10s"  # to connect to a scheduler
+RECONNECTION = 10.0  # seconds that a client may take to find its scheduler again
 
 
 class SchedulerLostError(ConnectionError):
@@ -72,12 +74,14 @@ def _cancelled() -> tuple[type[BaseException], ...]:
     return tuple(kind for kind in found if kind is not None)
 
 
-def require_scheduler(client: Any) -> None:
-    """Raise `SchedulerLostError` unless the scheduler answers."""
+def require_scheduler(client: Any, patience: float | None = None) -> None:
+    """Raise `SchedulerLostError` unless the scheduler answers within so many seconds, by default `RECONNECTION`."""
+    until = time.monotonic() + (RECONNECTION if patience is None else patience)
+    while client.status == "connecting" and time.monotonic() < until:
+        time.sleep(0.1)
     try:
-        if client.status == "running":
-            client.sync(client.scheduler.identity, n_workers=0, callback_timeout=5)
-            return
-    except Exception as error:  # whatever a dead connection raises
-        raise SchedulerLostError(f"the scheduler does not answer ({type(error).__name__})") from None
-    raise SchedulerLostError(f"the connection to the scheduler is {client.status}")
+        answers = client.status == "running" and client.sync(client.scheduler.identity, callback_timeout=5)
+    except Exception:  # whatever a dead connection raises
+        answers = False
+    if not answers:
+        raise SchedulerLostError("the scheduler no longer answers")

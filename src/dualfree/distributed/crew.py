@@ -1,13 +1,14 @@
 """The workers' side of a problem as futures: ask all partitions, add up what they say, and mend what is lost."""
 
 import time
+import uuid
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from dualfree.arrays import Floats
-from dualfree.distributed.block import Encoder, Survey, make_loss, survey
+from dualfree.distributed.block import Encoder, Survey, aligned, make_loss, survey
 from dualfree.distributed.connection import losses_of_data, require_scheduler
 from dualfree.distributed.report import Report, add
 from dualfree.distributed.sources import Source
@@ -68,7 +69,7 @@ class Crew:
         """Futures of ``function(block, loss, *own, *shared)``, one for each partition."""
         columns = zip(*own, strict=True) if own else [()] * self.count
         return [
-            self.client.submit(function, block, loss, *mine, *shared, pure=False)
+            self.client.submit(on_worker, function, block, loss, *mine, *shared, key=_key(function))
             for block, loss, mine in zip(self.blocks.futures, self._losses, columns, strict=True)
         ]
 
@@ -109,6 +110,17 @@ class Crew:
         for k, future in enumerate(self._losses):
             if is_lost(future):
                 self._losses[k] = self._make([self.blocks.futures[k]])[0]
+
+
+def on_worker(function: Callable[..., T], block: Any, loss: Loss, *arguments: Any) -> T:
+    """A worker's call of `function`, with arrays as the kernels need them, however they got there."""
+    loss.y, loss.weight = aligned(loss.y), None if loss.weight is None else aligned(loss.weight)
+    return function(block, loss, *(aligned(a) if isinstance(a, np.ndarray) else a for a in arguments))
+
+
+def _key(function: Callable[..., Any]) -> str:
+    """A fresh name that tells on Dask's own displays what a task does."""
+    return f"{function.__name__}-{uuid.uuid4().hex}"
 
 
 def is_lost(future: Any) -> bool:

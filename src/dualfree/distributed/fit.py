@@ -1,9 +1,10 @@
 """One method on a problem on a cluster, from its start or a checkpoint to its result, by the loop of one machine."""
 
+import math
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,42 +35,38 @@ class Partitions(Sampling):
 
 
 @dataclass(frozen=True)
-class Saving:
-    """Where and how often to write a checkpoint; `path` None is never, except when the scheduler is lost."""
+class Wishes:
+    """What the user asks of a fit, checked; `save_to` None is no checkpoint, except when the scheduler is lost."""
 
-    path: Path | None
-    every: float
+    limits: Limits
+    progress: bool
+    seed: int
+    save_to: Path | None = None
+    save_every: float = math.inf
+    begun: float = field(default_factory=time.perf_counter)
 
 
 def fit(
-    method: str,
-    problem: ClusterProblem,
-    callback: Callback | None,
-    *,
-    limits: Limits,
-    warm_start: Any,
-    saving: Saving,
-    progress: bool,
-    seed: int,
-    begun: float,
+    method: str, problem: ClusterProblem, callback: Callback | None, wishes: Wishes, warm_start: Any = None
 ) -> Result:
     """Run one method; `warm_start` is a `Result`, what a checkpoint holds, or None."""
+    limits = wishes.limits
     length = passes_a_round(problem) if method == "dfsdca" else 1.0
     rule = StepRule("implicit" if method == "dfsdca" else method, np.ones(1), method == "dfsdca", np.nan, None)
     running = METHODS[method](problem, _every_partition(problem, length), rule)
     if isinstance(running, ClusterRounds):
-        running.passes_a_round, running.limits, running.deadline = length, limits, begun + limits.time_limit
+        running.passes_a_round, running.limits, running.deadline = length, limits, wishes.begun + limits.time_limit
     state = _start(running, method, problem, warm_start)
-    state.seed = seed
-    run = Run(running, state, limits, seed, begun)
-    keep = _keeper(run, saving, method)
+    state.seed = wishes.seed
+    run = Run(running, state, limits, wishes.seed, wishes.begun)
+    keep = _keeper(run, wishes, method)
     try:
-        with progress_bar(progress, f"{problem.crew.count} partitions", limits.max_epochs) as show:
+        with progress_bar(wishes.progress, f"{problem.crew.count} partitions", limits.max_epochs) as show:
             status = run.until_done(_both(callback, keep), show)
         result = run.result(status, method, None)
         return result if len(result.alpha) else replace(result, alpha=problem.alpha_at(result.w))
     except SchedulerLostError as error:
-        path = saving.path or Path(tempfile.mkdtemp(prefix="dualfree-"), "fit.npz")
+        path = wishes.save_to or Path(tempfile.mkdtemp(prefix="dualfree-"), "fit.npz")
         files.save(path, run.state, (problem.n, problem.d), method)
         raise SchedulerLostError(
             f"The fit ended because {error}; it stands at a gap of {run.best[2].gap:.3g} in {path}, and resume={str(path)!r} "
@@ -106,12 +103,12 @@ def _every_partition(problem: ClusterProblem, length: float) -> BoundSampling:
     )
 
 
-def _keeper(run: Run, saving: Saving, method: str) -> Callable[[Row], None]:
+def _keeper(run: Run, wishes: Wishes, method: str) -> Callable[[Row], None]:
     last = [time.perf_counter()]
 
     def keep(row: Row) -> None:
-        if saving.path is not None and time.perf_counter() - last[0] >= saving.every:
-            files.save(saving.path, run.state, (run.problem.n, run.problem.d), method)
+        if wishes.save_to is not None and time.perf_counter() - last[0] >= wishes.save_every:
+            files.save(wishes.save_to, run.state, (run.problem.n, run.problem.d), method)
             last[0] = time.perf_counter()
 
     return keep

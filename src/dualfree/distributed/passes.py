@@ -41,10 +41,11 @@ def slopes(block: Block, loss: Loss, z: Floats, b: float) -> Report:
 
 
 def gradient_at(block: Block, loss: Loss, z: Floats, b: float) -> Report:
-    """``Σ φ_i``, ``Σ φ_i'`` and ``Σ x_i φ_i'`` at margins z + b."""
+    """``Σ φ_i``, ``Σ φ_i'``, ``Σ |φ_i'|``, ``Σ φ_i'²`` and ``Σ x_i φ_i'`` at margins z + b."""
     derivatives = np.empty(len(z))
     total = kernels.loss_slopes(loss.native, z + b, derivatives)
-    return report([total, derivatives.sum()], block.examples.combine(derivatives))
+    numbers = [total, derivatives.sum(), np.abs(derivatives).sum(), derivatives @ derivatives]
+    return report(numbers, block.examples.combine(derivatives))
 
 
 def gram(block: Block, loss: Loss, sample: Indices | None, w: Floats, b: float) -> Report:

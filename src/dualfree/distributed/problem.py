@@ -15,7 +15,7 @@ from dualfree.intercept import root_of_slopes
 from dualfree.losses.base import Loss
 from dualfree.problem import Evaluation, Problem
 
-_INTERCEPT = 1e-13  # slope in b, relative to its size without cancellation, that counts as zero: each look is a round
+_SLACK = 1e-2  # of the tolerance that an intercept which is not quite the best may add to the gap
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,14 @@ class ClusterProblem(Problem):
         A loss of the right kind, with whatever targets.
     lam, intercept
         As in `dualfree.Problem`.
+
+    Attributes
+    ----------
+    tol : float
+        The tolerance of the fit, by which the intercept is as good as it need be.
     """
+
+    tol = 1e-12
 
     def __init__(self, crew: Crew, kind: Loss, lam: float, intercept: bool) -> None:
         self.crew, self.loss, self.lam, self.intercept = crew, kind, lam, intercept
@@ -109,9 +116,23 @@ class ClusterProblem(Problem):
             found = crew.total(crew.each(passes.value_and_gradient, crew.share(w)))
             gradient = found.total
         seen = self._evaluation(point, float(found.numbers[0]), gradient, np.inf, None)
-        slope = self._penalised(seen.gradient)
-        gap = float(slope @ slope) / (2 * self.lam)
+        gap = self._gap(seen, found.numbers / self.n)
         return point, replace(seen, duality_gap=gap, combination=point - seen.gradient / self.lam), point
+
+    def _gap(self, seen: Evaluation, means: Floats) -> float:
+        """``‖∇_w P‖²/(2λ)``, the gap of ``α_i = −φ_i'``, and what it takes to make these α feasible.
+
+        With an intercept Σ α_i must be zero. Scaling down the heavier side by 1 − ε does that, with
+        ``ε ≤ 2|Σ α_i|/Σ|α_i|``. φ_i* is convex, so that Fenchel's terms grow to at most ``ε (φ_i + φ_i*(0))``; and
+        ``Σ A_i α_i`` moves by at most ``ε (Σ‖x_i‖² Σ α_i²)^½``.
+        """
+        slope = float(np.linalg.norm(self._penalised(seen.gradient)))
+        if not self.intercept:
+            return slope**2 / (2 * self.lam)
+        loss, balance, size, squares = means.tolist()
+        epsilon = min(1.0, 2 * abs(balance) / size) if size > 0 else 0.0
+        moved = epsilon * float(np.sqrt(self.facts.typical_square_norm * squares))
+        return epsilon * (loss + self.facts.conjugate_at_zero) + (slope + moved) ** 2 / (2 * self.lam)
 
     def _best_intercept(self, z: Sequence[Any], start: float) -> float:
         """As `dualfree.intercept.best_intercept`, a round of three numbers for each slope."""
@@ -121,7 +142,7 @@ class ClusterProblem(Problem):
             slope, size, curvature = crew.total(crew.each(passes.slopes, b, own=[z])).numbers.tolist()
             return slope, size, curvature
 
-        return root_of_slopes(rates, self.facts.smoothness * self.n, start, _INTERCEPT)
+        return root_of_slopes(rates, self.facts.smoothness * self.n, start, max(_SLACK * self.tol / 2, 1e-14))
 
     def evaluate(
         self, w: ArrayLike, alpha: ArrayLike | None = None, margins: Floats | None = None, *, n_threads: int = 1

@@ -1,7 +1,6 @@
 """`dualfree.distributed.solve`: `dualfree.solve` for examples on a Dask cluster."""
 
 import copy
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -17,7 +16,7 @@ from dualfree.distributed.block import Encoder
 from dualfree.distributed.choice import estimate
 from dualfree.distributed.connection import connected
 from dualfree.distributed.crew import Blocks, Crew
-from dualfree.distributed.fit import METHODS, Saving, fit
+from dualfree.distributed.fit import METHODS, Wishes, fit
 from dualfree.distributed.problem import ClusterProblem
 from dualfree.distributed.sources import Collection, Memory
 from dualfree.limits import Limits
@@ -110,35 +109,23 @@ def solve(
     >>> result.certificate.relative_gap <= 1e-6  # doctest: +SKIP
     True
     """
-    begun = time.perf_counter()
-    options = {
-        "limits": Limits(
-            not_negative("tol", tol),
-            not_negative("absolute_tol", absolute_tol),
-            positive("max_epochs", max_epochs),
-            np.inf if time_limit is None else positive("time_limit", time_limit),
-            1.0,
-        ),
-        "saving": Saving(None if checkpoint is None else Path(checkpoint), positive("every", every)),
-        "progress": progress,
-        "seed": whole("seed", seed, 0, 2**64 - 1),
-        "begun": begun,
-    }
+    limits = Limits(
+        not_negative("tol", tol),
+        not_negative("absolute_tol", absolute_tol),
+        positive("max_epochs", max_epochs),
+        np.inf if time_limit is None else positive("time_limit", time_limit),
+        1.0,
+    )
+    save_to = None if checkpoint is None else Path(checkpoint)
+    wishes = Wishes(limits, progress, whole("seed", seed, 0, 2**64 - 1), save_to, positive("every", every))
     if method not in (*METHODS, "auto"):
         raise ValueError(f"method is {method!r}; on a cluster it must be one of: {', '.join(METHODS)}, auto.")
     with connected(client) as found:
-        spread = spread_out(problem, found, partitions)
-        return solve_spread(spread, method, callback, resume=resume, **options)
+        return solve_spread(spread_out(problem, found, partitions), method, callback, wishes, resume)
 
 
 def solve_spread(
-    problem: ClusterProblem,
-    method: str,
-    callback: Callback | None,
-    *,
-    limits: Limits,
-    resume: Any = None,
-    **options: Any,
+    problem: ClusterProblem, method: str, callback: Callback | None, wishes: Wishes, resume: Any = None
 ) -> Result:
     """Choose a method and run it."""
     if problem.intercept and method == "dfsdca":
@@ -146,19 +133,17 @@ def solve_spread(
             "method='dfsdca' takes no intercept on a cluster: a feature that all examples share makes rounds slow; "
             "leave the choice to method='auto'."
         )
+    limits = wishes.limits
+    problem.tol = limits.tol
     start = None if resume is None else files.load(resume, (problem.n, problem.d))
     if method != "auto":
-        result = fit(method, problem, callback, limits=limits, warm_start=start, **options)
-        return _named(result, method, problem)
+        return _named(fit(method, problem, callback, wishes, start), method, problem)
 
     def fit_by(name: str, problem: ClusterProblem, callback: Callback | None, **chosen: Any) -> Result:
-        within = replace(
-            limits, max_epochs=chosen["max_epochs"], time_limit=np.inf if chosen["time_limit"] is None else chosen["time_limit"]
-        )
-        same = {key: chosen[key] for key in ("progress", "seed", "begun")}
-        return fit(
-            name, problem, callback, limits=within, warm_start=chosen["warm_start"], saving=options["saving"], **same
-        )
+        seconds = np.inf if chosen["time_limit"] is None else chosen["time_limit"]
+        within = replace(limits, max_epochs=chosen["max_epochs"], time_limit=seconds)
+        now = replace(wishes, limits=within, begun=chosen["begun"])
+        return fit(name, problem, callback, now, chosen["warm_start"])
 
     asked = {
         "tol": limits.tol,
@@ -166,11 +151,13 @@ def solve_spread(
         "max_epochs": limits.max_epochs,
         "time_limit": limits.time_limit if np.isfinite(limits.time_limit) else None,
         "evaluate_every": 1.0,
+        "n_threads": 1,
+        "progress": wishes.progress,
+        "seed": wishes.seed,
+        "begun": wishes.begun,
         "warm_start": start,
         "sampling": None,
         "step": None,
-        "n_threads": 1,
-        **{key: options[key] for key in ("progress", "seed", "begun")},
     }
     result = solve_automatically(fit_by, problem, callback, asked, estimate(problem, limits.tol))
     return _named(result, result.method, problem)

@@ -1,7 +1,7 @@
 """Logistic regression."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from dualfree.arrays import Floats
 from dualfree.linear_model.base import POSITIVE
 from dualfree.linear_model.classifier import LinearClassifier
 from dualfree.linear_model.drop_in import constraints
+from dualfree.linear_model.on_cluster import by_chunks, is_dask
 from dualfree.losses import Logistic
 from dualfree.losses.base import Loss
 
@@ -28,10 +29,14 @@ class LogisticClassifier(LinearClassifier):
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Probability of each class, in the order of `classes_`; for more than two, one-vs-rest ones normalised."""
         check_is_fitted(self)
+        if is_dask(X):
+            return cast(NDArray[Any], by_chunks(self, "predict_proba", X, np.float64, len(self.classes_)))
         return np.asarray(self._predict_proba_lr(X))
 
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Logarithm of `predict_proba`."""
+        if is_dask(X):
+            return cast(NDArray[Any], by_chunks(self, "predict_log_proba", X, np.float64, len(self.classes_)))
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
