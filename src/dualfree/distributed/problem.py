@@ -117,6 +117,9 @@ class ClusterProblem(Problem):
             gradient = found.total
         seen = self._evaluation(point, float(found.numbers[0]), gradient, np.inf, None)
         gap = self._gap(seen, found.numbers / self.n)
+        if self.intercept:  # the other bound of a certificate, ‖∇P‖²/(2λ), must pay for a b that is not the best too
+            penalised = self._penalised(seen.gradient)
+            seen.gradient[-1] = np.sqrt(max(0.0, 2 * self.lam * gap - float(penalised @ penalised)))
         return point, replace(seen, duality_gap=gap, combination=point - seen.gradient / self.lam), point
 
     def _gap(self, seen: Evaluation, means: Floats) -> float:

@@ -7,6 +7,7 @@ so that it can be checked by reading; the tests hold the fast code to it.
 - `problem`: P, ∇P, the dual D and the duality gap;
 - `algorithm`: the step sizes, the implicit step, and Algorithm 1 as a loop over batches;
 - `primal`: SGD, SAG, SAGA, S2CD, and SVRG, S2GD and mS2GD as one loop;
+- `rounds`: what a partition proposes in a round on several;
 - `samplings`: for each sampling p, the pair probabilities and the ESO weights β;
 - `overapproximation`: v from β, and the eigenvalue test that any ESO must pass.
 """
@@ -23,6 +24,7 @@ from dualfree.reference.losses import (
 from dualfree.reference.overapproximation import eso_constant, eso_parameters
 from dualfree.reference.primal import length_law, s2cd, sag, saga, semi_stochastic, sgd
 from dualfree.reference.problem import ReferenceProblem
+from dualfree.reference.rounds import local_moves
 from dualfree.reference.samplings import ReferenceSampling
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "huber",
     "implicit_step",
     "length_law",
+    "local_moves",
     "logistic",
     "s2cd",
     "sag",
