@@ -34,7 +34,7 @@ class InlineClient:
             self._held.clear()
         return self._hold(lambda: function(*(_value(argument) for argument in arguments)))
 
-    def scatter(self, data: Any, broadcast: bool = False, hash: bool = True) -> Any:  # noqa: A002  (Dask's name)
+    def scatter(self, data: Any, broadcast: bool = False, hash: bool = True) -> Any:
         if isinstance(data, list):
             return [self.scatter(one) for one in data]
         return self._hold(lambda: pickle.loads(pickle.dumps(data)))  # as a wire would

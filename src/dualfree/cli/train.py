@@ -100,7 +100,7 @@ def train(
         raise typer.Exit(INTERRUPTED)
 
 
-def _solve_on(cluster: str, problem: Problem, *, method: str, sampling: None, step: None, **options: Any) -> Result:
+def _solve_on(cluster: str, problem: Problem, *, method: str, sampling: Any, step: Any, **options: Any) -> Result:
     return dualfree.distributed.solve(problem, client=cluster, method=method, **options)
 
 

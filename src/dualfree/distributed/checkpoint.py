@@ -62,6 +62,7 @@ def load(path: Any, shape: tuple[int, int]) -> Standing:
         raise ValueError(f"resume is {path}, which is not a checkpoint of a fit on a cluster ({error}).") from None
     if standing.shape != shape:
         raise ValueError(
-            f"resume is {path}, a checkpoint of {n} examples and {d} weights, but the problem has {shape[0]} and {shape[1]}."
+            f"resume is {path}, a checkpoint of {n} examples and {d} weights, "
+            f"but the problem has {shape[0]} and {shape[1]}."
         )
     return standing

@@ -14,7 +14,11 @@ from dualfree.methods.newton import MOST_FEATURES, hessian_passes, sample_size
 ROUND = 0.012  # seconds that a round costs beside its work, on a local cluster
 NONZERO = 2.5e-9  # seconds for a nonzero of a dfSDCA step
 BYTE = 2e-9  # seconds for each byte of a vector that goes to the workers and comes back
-_STEP, _PASS_NONZERO, _PASS_ROW = 20.0, 0.85, 10.0  # in nonzeros: a step beside its row, a pass for each nonzero and row
+_STEP, _PASS_NONZERO, _PASS_ROW = (
+    20.0,
+    0.85,
+    10.0,
+)  # in nonzeros: a step beside its row, a pass for each nonzero and row
 _WORTH = 2.0  # times its overhead that the work of a round should take
 _SHORTEST, _LONGEST = 1 / 32, 2.0  # passes a round
 _EPOCHS, _FEWEST = 0.3, 6.0  # of rounds, for each factor e of the tolerance and each unit of the condition number

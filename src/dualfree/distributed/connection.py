@@ -40,7 +40,7 @@ def connected(client: Any = None) -> Iterator[Any]:
             yield made
     else:
         raise TypeError(
-            f"client is {client!r:.60}; it must be a distributed.Client, a cluster, the address of a scheduler, or 'local'."
+            f"client is {client!r:.60}; it must be a distributed.Client, a cluster, a scheduler's address, or 'local'."
         )
 
 

@@ -3,6 +3,7 @@
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ T = TypeVar("T")
 
 _FAN = 8  # reports that are added up by one task, or here
 _EMBEDDED = 32_768  # bytes up to which an argument travels with each task instead of once to every worker
+_KEPT = 4_000_000  # bytes up to which the scheduler keeps what was sent; Dask warns of more
 _ATTEMPTS = 20  # in a row that may fail
 _PAUSE = 0.2  # seconds before another attempt, for a worker to come back
 
@@ -28,7 +30,7 @@ class Blocks:
     def __init__(self, client: Any, source: Source, wants_labels: bool) -> None:
         self.client, self._source = client, source
         self._numbers = list(range(source.count))
-        self.futures = source.deal(client, self._numbers)
+        self.futures: list[Any] = attempt(client, lambda: source.deal(client, self._numbers), lambda: None)
         found = attempt(client, lambda: self._survey(wants_labels), self.mend)
         kept = [k for k, one in enumerate(found) if one.rows > 0]
         if not kept:
@@ -38,15 +40,15 @@ class Blocks:
         self.starts = np.concatenate([[0], np.cumsum([one.rows for one in self.surveys])]).astype(np.int64)
 
     def _survey(self, wants_labels: bool) -> list[Survey]:
-        return list(
-            self.client.gather([self.client.submit(survey, f, wants_labels, pure=False) for f in self.futures])
-        )
+        return list(self.client.gather([self.client.submit(survey, f, wants_labels, pure=False) for f in self.futures]))
 
     def mend(self) -> None:
         """Deal out again what is lost."""
         lost = [k for k, future in enumerate(self.futures) if is_lost(future)]
-        for k, future in zip(lost, self._source.deal(self.client, [self._numbers[k] for k in lost]), strict=True):
-            self.futures[k] = future
+        if lost:
+            again = self._source.deal(self.client, [self._numbers[k] for k in lost])
+            for k, future in zip(lost, again, strict=True):
+                self.futures[k] = future
 
 
 class Crew:
@@ -78,10 +80,17 @@ class Crew:
         return [self.client.submit(function, future, *shared, pure=False) for future in futures]
 
     def share(self, array: Floats) -> Any:
-        """An array that all workers will ask for: itself where it is small, otherwise a future of it on every worker."""
-        if array.nbytes <= _EMBEDDED:
-            return array
-        return self.client.scatter(array, broadcast=True, hash=False)
+        """An array that all workers will ask for: itself where it is small, otherwise a future of it.
+
+        The workers then pass it on to each other. (Dask's own broadcast does not return when a worker dies in it.)
+        """
+        return array if array.nbytes <= _EMBEDDED else self._held(array, array.nbytes)
+
+    def _held(self, value: Any, nbytes: int) -> Any:
+        """A future of a value from here: with the scheduler, from where it can be had again, unless it is large."""
+        if nbytes <= _KEPT:
+            return self.client.submit(same, value, pure=False)
+        return self.client.scatter(value, hash=False)
 
     def total(self, futures: Sequence[Any]) -> Report:
         """The sum of all reports: added up in a tree on the workers, the last few here."""
@@ -94,8 +103,8 @@ class Crew:
     def deal(self, alpha: Floats, as_what: Callable[[Floats], Any]) -> list[Any]:
         """Each partition's part of a vector with one entry for each example, as futures that depend on nothing."""
         starts = self.blocks.starts
-        parts = [as_what(alpha[a:b].copy()) for a, b in zip(starts[:-1], starts[1:], strict=True)]
-        return list(self.client.scatter(parts, hash=False))
+        parts = [alpha[a:b].copy() for a, b in pairwise(starts)]
+        return [self._held(as_what(part), part.nbytes) for part in parts]
 
     def collect(self, futures: Sequence[Any]) -> Floats:
         """The parts of such a vector, put together."""
@@ -118,6 +127,11 @@ def on_worker(function: Callable[..., T], block: Any, loss: Loss, *arguments: An
     return function(block, loss, *(aligned(a) if isinstance(a, np.ndarray) else a for a in arguments))
 
 
+def same(value: T) -> T:
+    """The value, which is then held by a worker."""
+    return value
+
+
 def _key(function: Callable[..., Any]) -> str:
     """A fresh name that tells on Dask's own displays what a task does."""
     return f"{function.__name__}-{uuid.uuid4().hex}"
@@ -130,11 +144,13 @@ def is_lost(future: Any) -> bool:
 
 def attempt(client: Any, work: Callable[[], T], mend: Callable[[], None]) -> T:
     """`work()`, again after each loss of data; a scheduler that is gone is `SchedulerLostError`."""
-    lost = losses_of_data()
+    lost: tuple[type[BaseException], ...] = (*losses_of_data(), OSError)
     for k in range(_ATTEMPTS):
         try:
+            if k > 0:
+                mend()
             return work()
-        except (*lost, OSError) as error:
+        except lost as error:
             require_scheduler(client)
             if k + 1 == _ATTEMPTS:
                 raise RuntimeError(
@@ -142,5 +158,4 @@ def attempt(client: Any, work: Callable[[], T], mend: Callable[[], None]) -> T:
                     "short of memory: take smaller partitions, or larger workers."
                 ) from None
         time.sleep(_PAUSE)
-        mend()
     raise AssertionError

@@ -69,8 +69,8 @@ def fit(
         path = wishes.save_to or Path(tempfile.mkdtemp(prefix="dualfree-"), "fit.npz")
         files.save(path, run.state, (problem.n, problem.d), method)
         raise SchedulerLostError(
-            f"The fit ended because {error}; it stands at a gap of {run.best[2].gap:.3g} in {path}, and resume={str(path)!r} "
-            "goes on from there."
+            f"The fit ended because {error}; it stands at a gap of {run.best[2].gap:.3g} in {path}, and "
+            f"resume={str(path)!r} goes on from there."
         ) from None
 
 
@@ -120,4 +120,3 @@ def _both(callback: Callback | None, keep: Callable[[Row], None]) -> Callback:
         return bool(callback(row)) if callback is not None else False
 
     return call
-

@@ -61,8 +61,9 @@ class Order:
 def local_pass(block: Block, loss: Loss, number: int, share: Share, taken: float, w: Floats, order: Order) -> Share:
     """Implicit steps on a private copy of w, in shuffled order; the moves are proposed, not made.
 
-    The step of example i solves ``α⁺ = −φ_i'(x_iᵀv + σ'(‖x_i‖²/λn)(α⁺ − α_i))``, then ``v += (σ'/λn) x_i (α⁺ − α_i)``: dfSDCA
-    on the local subproblem of CoCoA⁺. Reports ``Δw = (v − w)/σ'`` and, for each t, the change of ``Σ φ_i*(−α_i)``.
+    The step of example i solves ``α⁺ = −φ_i'(x_iᵀv + σ'(‖x_i‖²/λn)(α⁺ − α_i))``, then
+    ``v += (σ'/λn) x_i (α⁺ − α_i)``: dfSDCA on the local subproblem of CoCoA⁺. Reports
+    ``Δw = (v − w)/σ'`` and, for each t, the change of ``Σ φ_i*(−α_i)``.
     """
     alpha = share.taken(taken)
     after, v = alpha.copy(), w.copy()

@@ -12,7 +12,7 @@ from dualfree.losses.base import Loss
 def facts(block: Block, loss: Loss) -> Report:
     """Sums that the choice of a method and the first row of the history need.
 
-    Stored entries, their squares by row, ``Σ l_i``, ``Σ‖x_i‖²``, ``Σ l_i‖x_i‖²``, ``Σ φ_i(0)``, ``Σ φ_i*(0)``, examples.
+    Stored entries, their squares by row, ``Σ l_i``, ``Σ‖x_i‖²``, ``Σ l_i‖x_i‖²``, ``Σ φ_i(0)``, ``Σ φ_i*(0)``, and n.
     """
     examples, zero = block.examples, np.zeros(block.examples.n)
     nonzeros = examples.nonzeros.astype(np.float64)

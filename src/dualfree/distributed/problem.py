@@ -85,7 +85,7 @@ class ClusterProblem(Problem):
         self._last: tuple[Floats, tuple[Floats, Evaluation, Floats]] | None = None
 
     @property
-    def l(self) -> Floats:  # type: ignore[override]  # noqa: E743
+    def l(self) -> Floats:  # noqa: E743  (the paper's name)
         """One number that stands for all."""
         return np.array([self._l])
 
@@ -135,7 +135,8 @@ class ClusterProblem(Problem):
         loss, balance, size, squares = means.tolist()
         epsilon = min(1.0, 2 * abs(balance) / size) if size > 0 else 0.0
         moved = epsilon * float(np.sqrt(self.facts.typical_square_norm * squares))
-        return epsilon * (loss + self.facts.conjugate_at_zero) + (slope + moved) ** 2 / (2 * self.lam)
+        extra = epsilon * float(loss + self.facts.conjugate_at_zero)
+        return extra + (slope + moved) ** 2 / (2 * self.lam)
 
     def _best_intercept(self, z: Sequence[Any], start: float) -> float:
         """As `dualfree.intercept.best_intercept`, a round of three numbers for each slope."""

@@ -178,7 +178,8 @@ def spread_out(problem: Any, client: Any, partitions: int | None) -> ClusterProb
         return ClusterProblem(Crew(blocks, bare(problem.loss), None), problem.loss, problem.lam, problem.intercept)
     if not isinstance(problem, Partitioned):
         raise TypeError(
-            f"problem is {problem!r:.60}; it must be a dualfree.Problem, or a dualfree.distributed.Partitioned for Dask data."
+            f"problem is {problem!r:.60}; it must be a dualfree.Problem or, for Dask's data, a "
+            "dualfree.distributed.Partitioned."
         )
     if partitions is not None:
         raise ValueError("partitions is for a Problem in this process; the chunks of Dask data are its partitions.")
@@ -200,7 +201,7 @@ def require_built_in(loss: Loss) -> None:
     """Raise one sentence for a loss that the workers could not evaluate."""
     if not isinstance(loss, BuiltIn):
         raise ValueError(
-            f"loss is {type(loss).__name__}; on a cluster it must be one of the built-in losses, which all workers have."
+            f"loss is {type(loss).__name__}; on a cluster it must be a built-in loss, which all workers have."
         )
 
 
@@ -224,4 +225,4 @@ def threads(client: Any) -> int:
         raise RuntimeError(
             f"The scheduler has had no workers for {_WORKERS_WITHIN} s; start some with `dask worker`."
         ) from None
-    return max(1, sum(client.nthreads().values()))
+    return max(1, int(sum(client.nthreads().values())))

@@ -42,7 +42,7 @@ class Memory(Source):
 
 
 class Collection(Source):
-    """Chunks of a Dask array or frame, or delayed blocks: each is one partition, made again from its graph when lost."""
+    """Chunks of a Dask array or frame, or delayed blocks: each is a partition, made again from its graph when lost."""
 
     def __init__(self, X: Any, y: Any, weight: Any = None) -> None:
         delayed = require("dask", "cluster").delayed

@@ -37,7 +37,7 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, 
         Parameters
         ----------
         X : array, CSR matrix or frame of shape (n, d)
-            Examples: float32 or float64 are not copied. Of a Dask array or dataframe the chunks stay where they are, and
+            Examples: float32 or float64 are not copied. Chunks of a Dask array or dataframe stay where they are, and
             the fit runs on its cluster; y and sample_weight are then chunked alike.
         y : array of length n
             Labels.

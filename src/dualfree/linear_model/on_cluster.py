@@ -94,9 +94,7 @@ def _class_factors(estimator: Any, blocks: Blocks) -> Floats | None:
     return np.array([float(estimator.class_weight.get(label, 1.0)) for label in classes.tolist()])
 
 
-def _solve(
-    estimator: Any, blocks: Blocks, parts: Sequence[tuple[Loss, Encoder | None, float]]
-) -> list[Result]:
+def _solve(estimator: Any, blocks: Blocks, parts: Sequence[tuple[Loss, Encoder | None, float]]) -> list[Result]:
     """Solve all parts in turn; after Ctrl-C no more of them begin."""
     limits = Limits(estimator.tol, 0.0, float(estimator.max_iter or _MAX_EPOCHS), np.inf, 1.0)
     results: list[Result] = []
@@ -115,7 +113,7 @@ def _solve(
 
 
 def _all(callbacks: Sequence[Callable[[Row], Any]]) -> Callable[[Row], bool] | None:
-    return (lambda row: any([bool(callback(row)) for callback in callbacks])) if callbacks else None
+    return (lambda row: bool(sum(bool(callback(row)) for callback in callbacks))) if callbacks else None
 
 
 def _keep(estimator: Any, results: list[Result], fitted: Any, single: bool) -> Any:

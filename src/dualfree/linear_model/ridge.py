@@ -136,7 +136,7 @@ class Ridge(MultiOutputMixin, LinearRegressor):
         Parameters
         ----------
         X : array, CSR matrix or frame of shape (n, d)
-            Examples: float32 or float64 are not copied. Of a Dask array or dataframe the chunks stay where they are, and
+            Examples: float32 or float64 are not copied. Chunks of a Dask array or dataframe stay where they are, and
             the fit runs on its cluster; y, one target, and sample_weight are then chunked alike.
         y : array of shape (n,) or (n, targets)
             Targets.

@@ -9,14 +9,12 @@ from dualfree.reference.algorithm import implicit_step
 from dualfree.reference.problem import ReferenceProblem
 
 
-def local_moves(
-    problem: ReferenceProblem, visits: Sequence[int], sigma: float, alpha: Floats
-) -> tuple[Floats, Floats]:
+def local_moves(problem: ReferenceProblem, visits: Sequence[int], sigma: float, alpha: Floats) -> tuple[Floats, Floats]:
     """What one partition proposes from α: its moves of α, and its ``Δw = (1/λn) Σ A_i move_i``.
 
     From ``v = w(α)``, for each visit i: ``α⁺ = −φ_i'(A_iᵀv + σ'(‖A_i‖²/λn)(α⁺ − α_i))``, then
-    ``v ← v + (σ'/λn) A_i (α⁺ − α_i)``. The σ' makes up for what the other partitions do at the same time (Ma, Smith, Jaggi,
-    Jordan, Richtárik, Takáč 2015, the subproblem G_k^σ').
+    ``v ← v + (σ'/λn) A_i (α⁺ − α_i)``. The σ' makes up for what the other partitions do at the same time (Ma, Smith,
+    Jaggi, Jordan, Richtárik, Takáč 2015, the subproblem G_k^σ').
 
     Examples
     --------
