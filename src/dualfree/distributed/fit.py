@@ -44,6 +44,8 @@ class Wishes:
     save_to: Path | None = None
     save_every: float = math.inf
     begun: float = field(default_factory=time.perf_counter)
+    alpha: bool = True
+    """Whether to bring α here at the end, where the method does not need it."""
 
 
 def fit(
@@ -64,7 +66,8 @@ def fit(
         with progress_bar(wishes.progress, f"{problem.crew.count} partitions", limits.max_epochs) as show:
             status = run.until_done(_both(callback, keep), show)
         result = run.result(status, method, None)
-        return result if len(result.alpha) else replace(result, alpha=problem.alpha_at(result.w))
+        bring = wishes.alpha and not len(result.alpha)
+        return replace(result, alpha=problem.alpha_at(result.w)) if bring else result
     except SchedulerLostError as error:
         path = wishes.save_to or Path(tempfile.mkdtemp(prefix="dualfree-"), "fit.npz")
         files.save(path, run.state, (problem.n, problem.d), method)
@@ -76,7 +79,10 @@ def fit(
 
 def _start(running: Method, method: str, problem: ClusterProblem, warm_start: Any) -> State:
     if warm_start is None:
-        return running.start(np.zeros(problem.n if method == "dfsdca" else 1))
+        state = running.start(np.zeros(problem.n if method == "dfsdca" else 1))
+        if isinstance(running, ClusterNewton):
+            running.begin_roughly(state)
+        return state
     alpha, w = warm_start.alpha, warm_start.w
     if method != "dfsdca":
         state = running.start(np.zeros(1))

@@ -1,5 +1,7 @@
 """What a worker does in one pass over its block: pure functions of the block, its losses and a point."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from dualfree._native import kernels
@@ -7,6 +9,7 @@ from dualfree.arrays import Floats, Indices
 from dualfree.distributed.block import Block
 from dualfree.distributed.report import Report, report
 from dualfree.losses.base import Loss
+from dualfree.methods.newton import rough_start
 
 
 def facts(block: Block, loss: Loss) -> Report:
@@ -28,6 +31,15 @@ def value_and_gradient(block: Block, loss: Loss, w: Floats) -> Report:
     gradient = np.zeros(block.examples.d)
     total = kernels.loss_and_gradient(block.examples.native, loss.native, w, gradient)
     return report([total], gradient)
+
+
+def rough(block: Block, loss: Loss, lam: float) -> Report:
+    """What the block's examples alone say of w, after a fraction of an epoch; times their number."""
+    n = block.examples.n
+    alone = SimpleNamespace(
+        n=n, d=block.examples.d, lam=lam, l=loss.l, loss=loss, examples=block.examples, intercept=False
+    )
+    return report([], n * rough_start(alone))
 
 
 def margins(block: Block, loss: Loss, w: Floats) -> Floats:

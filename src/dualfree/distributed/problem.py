@@ -169,6 +169,12 @@ class ClusterProblem(Problem):
         gap = fenchel / self.n + 0.5 * self.lam * float(apart @ apart)
         return self._evaluation(w, total, gradient, gap, combination)
 
+    def rough_start(self) -> Floats:
+        """A point to begin at: the mean of what the partitions would begin with, each by itself."""
+        crew = self.crew
+        mean = crew.attempt(lambda: crew.total(crew.each(passes.rough, self.lam))).total / self.n
+        return np.append(mean, 0.0) if self.intercept else mean
+
     def curvatures(self, margins: Floats) -> Floats:
         """The point stands for itself here too: see `look`."""
         return margins

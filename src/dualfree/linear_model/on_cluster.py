@@ -106,7 +106,7 @@ def _solve(estimator: Any, blocks: Blocks, parts: Sequence[tuple[Loss, Encoder |
                 problem,
                 method_of(estimator.solver),
                 _all((lambda row: True,) if stop else estimator.callbacks or ()),
-                Wishes(limits, bool(estimator.verbose), estimator._seed()),
+                Wishes(limits, bool(estimator.verbose), estimator._seed(), alpha=False),
             )
         )
     return results

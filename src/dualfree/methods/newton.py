@@ -1,6 +1,7 @@
 """Newton's method with a sampled Hessian, and its frugal kin for many features, L-BFGS."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -112,7 +113,7 @@ def _value_at_zero(problem: Problem) -> float:
     return float(np.mean(problem.loss.weighted(problem.loss.value(np.zeros(problem.n), problem.loss.y))))
 
 
-def rough_start(problem: Problem) -> Floats:
+def rough_start(problem: Any) -> Floats:
     """A point to begin at: a fraction of an epoch of dfSDCA, with λ of at least 1/n, where its first steps are good."""
     n = problem.n
     count = min(n // 5, _VISITS_A_FEATURE * problem.d)
