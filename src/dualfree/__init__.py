@@ -9,7 +9,7 @@
     result.w, result.certificate.gap
 """
 
-from dualfree import datasets, io, losses, regularisers, samplings
+from dualfree import datasets, distributed, io, losses, regularisers, samplings
 from dualfree.chunking import chunks
 from dualfree.component import LeadingComponent, leading_component
 from dualfree.convexity import Convexity, ConvexityWarning
@@ -36,6 +36,7 @@ __all__ = [
     "Store",
     "chunks",
     "datasets",
+    "distributed",
     "import_files",
     "io",
     "leading_component",

@@ -53,10 +53,14 @@ class Switch:
 
 
 def solve_automatically(
-    solve_by: Callable[..., Result], problem: Problem, callback: Callable[[Row], Any] | None, options: dict[str, Any]
+    solve_by: Callable[..., Result],
+    problem: Problem,
+    callback: Callable[[Row], Any] | None,
+    options: dict[str, Any],
+    costs: Costs | None = None,
 ) -> Result:
     """Run the method with the least estimated cost; from dfSDCA turn to another if `Switch` says so."""
-    costs = estimate(problem, options["tol"])
+    costs = costs or estimate(problem, options["tol"])
     if options["progress"] and options["evaluate_every"] is None:
         options["evaluate_every"] = 1.0  # a bar that stands still for many epochs would be worse than the time it costs
     wished = options["sampling"] is not None or options["step"] is not None  # by the user, and dfSDCA is what takes it

@@ -55,11 +55,18 @@ def best_intercept(loss: Loss, z: Floats, start: Any) -> Any:
         return best_intercepts(loss, z, start)
     start = float(np.asarray(start).item())
     rates = _native_rates(loss, z) if loss.native is not None and isinstance(loss, BuiltIn) else _rates(loss, z)
-    steepest = float(loss.l.sum())  # the slope changes at most at this rate, so that a first move cannot overshoot
+    return root_of_slopes(rates, float(loss.l.sum()), start)
+
+
+def root_of_slopes(rates: "Rates", steepest: float, start: float, accuracy: float = 4e-16) -> float:
+    """The b where the slope that `rates` gives is zero, or no larger than rounding, `accuracy`, may have made of it.
+
+    The slope changes at most at the rate `steepest`, so that a first move cannot overshoot.
+    """
     low, high, longest, reach = -np.inf, np.inf, np.inf, 0.0
     b, (at_b, size, rate) = start, rates(start, start)
     for _ in range(_ROUNDS):
-        if abs(at_b) <= 4e-16 * size or steepest == 0:  # what rounding may have made of it
+        if abs(at_b) <= accuracy * size or steepest == 0:
             break
         low, high = (low, b) if at_b > 0 else (b, high)
         rate = rate if rate > 1e-12 * steepest else steepest  # where all losses are flat, curvature says nothing

@@ -2,8 +2,9 @@
 
 import tempfile
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -62,6 +63,10 @@ def train(
     ] = None,
     checkpoint_every: Annotated[float, typer.Option(help="Seconds between checkpoints.")] = 60.0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Train on a Dask cluster: the scheduler's address, or local for one process a core."),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The model. Default: FILE's name with .model, here.")
     ] = None,
@@ -78,10 +83,12 @@ def train(
     tested = None if test is None else read_matching(test, label, data.feature_names, problem.d)
     if tested is not None and tested[1] is None:
         raise ValueError(f"{test} has no column of labels to compare with.")
+    if cluster is not None and (sampling is not None or step is not None):
+        raise ValueError("--cluster finds its own sampling and step; leave --sampling and --step out.")
     # An epoch on the disk may take minutes: then the bar is one of epochs, which moves between evaluations.
     on_disk = isinstance(data.X, dualfree.Store) and console(stderr=True).is_terminal
     with nullcontext(_unwatched) if on_disk else bars(tol) as add:
-        result = dualfree.solve(
+        result = (dualfree.solve if cluster is None else partial(_solve_on, cluster))(
             problem,
             # Who asks for a sampling or a step gets dfSDCA with it; who does not, whatever ends soonest.
             method="auto" if sampling is None and step is None else "dfsdca",
@@ -114,6 +121,30 @@ def train(
 
 def _unwatched(title: str) -> Watch:
     return lambda row: None
+
+
+def _solve_on(
+    cluster: str,
+    problem: Problem,
+    *,
+    method: str,
+    sampling: Any,
+    step: Any,
+    checkpoint: Path | None,
+    checkpoint_every: float,
+    resume: bool,
+    **options: Any,
+) -> Result:
+    found = checkpoint if resume and checkpoint is not None and checkpoint.exists() else None
+    return dualfree.distributed.solve(
+        problem,
+        client=cluster,
+        method=method,
+        checkpoint=checkpoint,
+        every=checkpoint_every,
+        resume=found,
+        **options,
+    )
 
 
 def _save(model: Model, target: Path) -> Path:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
@@ -14,6 +14,7 @@ from dualfree.linear_model.base import LinearEstimator, Part, split_intercept
 from dualfree.linear_model.conclusion import conclude
 from dualfree.linear_model.data import classes_of, example_weights, require_every_class, training_data
 from dualfree.linear_model.drop_in import check_parameters
+from dualfree.linear_model.on_cluster import by_chunks, fit_classifier, is_dask
 from dualfree.linear_model.tasks import fit_task, with_callbacks
 from dualfree.losses.base import Loss
 
@@ -40,7 +41,9 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, 
         Parameters
         ----------
         X : array, CSR matrix or frame of shape (n, d), or Store
-            Examples: float32 or float64 are not copied. A store larger than its memory limit stays on the disk.
+            Examples: float32 or float64 are not copied. A store larger than its memory limit stays on the disk. Chunks
+            of a Dask array or dataframe stay where they are, and the fit runs on its cluster; y and sample_weight are
+            then chunked alike.
         y : array of length n
             Labels.
         sample_weight : array of length n, optional
@@ -53,6 +56,8 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, 
             Also after Ctrl-C, which leaves the best model up to then and raises KeyboardInterrupt.
         """
         check_parameters(self)
+        if is_dask(X):
+            return cast(Self, fit_classifier(self, X, y, sample_weight))
         X, y = self._training_data(X, y)
         own = example_weights(sample_weight, X)
         parts = self._parts(y, self._weights(y, own))
@@ -63,6 +68,19 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, 
         task.end({})
         conclude(self, results)
         return self
+
+    def decision_function(self, X: Any) -> Any:
+        """``Xw + b`` for each class; for Dask's data a Dask array."""
+        if is_dask(X):
+            several = len(self.classes_) if len(self.classes_) > 2 else None
+            return by_chunks(self, "decision_function", X, np.float64, several)
+        return super().decision_function(X)
+
+    def predict(self, X: Any) -> Any:
+        """The class of each example; for Dask's data a Dask array."""
+        if is_dask(X):
+            return by_chunks(self, "predict", X, self.classes_.dtype)
+        return super().predict(X)
 
     def _training_data(self, X: Any, y: Any) -> tuple[Any, Any]:
         """X and y as the solver and the encoders take them; sets `classes_`."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from dualfree.linear_model.classifier import LinearClassifier
 from dualfree.linear_model.data import require_every_class
 from dualfree.linear_model.drop_in import constraints
 from dualfree.linear_model.mixing import REFUSALS, elastic_settings, mixing
+from dualfree.linear_model.on_cluster import by_chunks, is_dask
 from dualfree.losses import Logistic, Softmax
 from dualfree.losses.base import Loss
 
@@ -53,12 +54,16 @@ class LogisticClassifier(LinearClassifier):
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Probability of each class, in the order of `classes_`."""
         check_is_fitted(self)
+        if is_dask(X):
+            return cast(NDArray[Any], by_chunks(self, "predict_proba", X, np.float64, len(self.classes_)))
         if len(self.classes_) > 2:
             return np.asarray(softmax(self.decision_function(X), axis=1))
         return np.asarray(self._predict_proba_lr(X))
 
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Logarithm of `predict_proba`."""
+        if is_dask(X):
+            return cast(NDArray[Any], by_chunks(self, "predict_log_proba", X, np.float64, len(self.classes_)))
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 

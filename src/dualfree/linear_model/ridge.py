@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from dualfree.linear_model.base import CHECKPOINTS, POSITIVE, LinearEstimator, P
 from dualfree.linear_model.conclusion import conclude
 from dualfree.linear_model.data import example_weights, training_data
 from dualfree.linear_model.drop_in import check_parameters, constraints
+from dualfree.linear_model.on_cluster import by_chunks, fit_ridge, is_dask
 from dualfree.linear_model.tasks import fit_task, with_callbacks
 from dualfree.losses import Squared
 
@@ -24,8 +25,10 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
     """A regressor that predicts ``Xw + b``."""
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """``Xw + b``."""
+        """``Xw + b``; for Dask's data a Dask array."""
         check_is_fitted(self)
+        if is_dask(X):
+            return cast(NDArray[Any], by_chunks(self, "predict", X, np.float64))
         X = validate_data(self, X, accept_sparse="csr", reset=False)
         predicted: NDArray[Any] = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
         return predicted
@@ -142,7 +145,9 @@ class Ridge(MultiOutputMixin, LinearRegressor):
         Parameters
         ----------
         X : array, CSR matrix or frame of shape (n, d), or Store
-            Examples: float32 or float64 are not copied. A store larger than its memory limit stays on the disk.
+            Examples: float32 or float64 are not copied. A store larger than its memory limit stays on the disk. Chunks
+            of a Dask array or dataframe stay where they are, and the fit runs on its cluster; y, one target, and
+            sample_weight are then chunked alike.
         y : array of shape (n,) or (n, targets)
             Targets.
         sample_weight : array of length n, optional
@@ -155,6 +160,8 @@ class Ridge(MultiOutputMixin, LinearRegressor):
             Also after Ctrl-C, which leaves the best model up to then and raises KeyboardInterrupt.
         """
         check_parameters(self)
+        if is_dask(X):
+            return cast(Self, fit_ridge(self, X, y, sample_weight))
         X, y = training_data(self, X, y, multi_output=True, y_numeric=True)
         weight = example_weights(sample_weight, X)
         parts = squared_parts(y, weight, penalties(self.alpha, y.size // len(y), "targets"))

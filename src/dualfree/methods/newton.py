@@ -127,7 +127,7 @@ def hessian_passes(problem: Problem, rows: int) -> float:
     return products / (_PRODUCTS_A_NONZERO * max(1, problem.examples.stored))
 
 
-def rough_start(problem: Problem) -> Floats:
+def rough_start(problem: Any) -> Floats:
     """A point to begin at: a fraction of an epoch of dfSDCA, with λ of at least 1/n, where its first steps are good."""
     n = problem.n
     count = min(n // 2, _VISITS_A_FEATURE * problem.d)

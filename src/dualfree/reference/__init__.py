@@ -12,6 +12,7 @@ so that it can be checked by reading; the tests hold the fast code to it.
 - `primal_dual`: QUARTZ, SDNA, AdaSDCA's probabilities, SDCA without duality;
 - `coordinates`: NSync (and Hydra), UCDC and ALPHA, along features;
 - `component`: the inner loop of shift-and-invert for the leading eigenvector;
+- `rounds`: what a partition proposes in a round on several;
 - `samplings`: for each sampling p, the pair probabilities and the ESO weights β;
 - `overapproximation`: v from β, and the eigenvalue test that any ESO must pass.
 """
@@ -33,6 +34,7 @@ from dualfree.reference.overapproximation import eso_constant, eso_parameters
 from dualfree.reference.primal import length_law, s2cd, sag, saga, semi_stochastic, sgd
 from dualfree.reference.primal_dual import adaptive_probabilities, quartz, sdca_without_duality, sdna
 from dualfree.reference.problem import ReferenceProblem
+from dualfree.reference.rounds import local_moves
 from dualfree.reference.samplings import ReferenceSampling
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "huber",
     "implicit_step",
     "length_law",
+    "local_moves",
     "logistic",
     "nsync",
     "positive_unlabelled",

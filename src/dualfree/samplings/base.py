@@ -2,7 +2,7 @@
 
 import reprlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -149,8 +149,11 @@ class BoundSampling:
     p: Floats
     v: Floats
     _drawer: Drawer
-    thetas: dict[int, float] = field(default_factory=dict, repr=False)
-    """θ of each theorem, once it is known: see `dualfree.steps.theorem_theta`."""
+
+    @cached_property
+    def thetas(self) -> dict[int, float]:
+        """θ of each theorem, once it is known: see `dualfree.steps.theorem_theta`."""
+        return {}
 
     @cached_property
     def mean_size(self) -> float:

@@ -1,0 +1,72 @@
+"""Which method on a cluster, and how long a round: by estimated seconds, from the shape of the problem alone.
+
+Neither the number of workers nor any clock goes into it, so that one partitioning and one seed give one answer.
+"""
+
+import math
+
+import numpy as np
+
+from dualfree.costs import Costs
+from dualfree.distributed.problem import ClusterProblem
+from dualfree.methods.newton import MOST_FEATURES, hessian_passes, sample_size
+
+ROUND = 0.012  # seconds that a round costs beside its work, on a local cluster
+NONZERO = 2.5e-9  # seconds for a nonzero of a dfSDCA step
+BYTE = 2e-9  # seconds for each byte of a vector that goes to the workers and comes back
+_STEP, _PASS_NONZERO, _PASS_ROW = (
+    20.0,
+    0.85,
+    10.0,
+)  # in nonzeros: a step beside its row, a pass for each nonzero and row
+_WORTH = 2.0  # times its overhead that the work of a round should take
+_SHORTEST, _LONGEST = 1 / 32, 2.0  # passes a round
+_EPOCHS, _FEWEST = 0.3, 6.0  # of rounds, for each factor e of the tolerance and each unit of the condition number
+_NEWTON_PASSES, _NEWTON_HESSIANS = 9.0, 2.0
+_LBFGS_PASSES, _LBFGS_POWER, _LBFGS_FEWEST = 1.3, 0.43, 15.0
+_INTERCEPT_ROUNDS = 4.0  # that each pass takes for the intercept
+
+
+def round_overhead(problem: ClusterProblem) -> float:
+    """Seconds of a round beside the work."""
+    return ROUND + 8 * problem.d * BYTE
+
+
+def local_epoch(problem: ClusterProblem) -> float:
+    """Seconds of a pass of dfSDCA steps over one of the partitions."""
+    return NONZERO * (problem.facts.stored + _STEP * problem.n) / problem.crew.count
+
+
+def passes_a_round(problem: ClusterProblem) -> float:
+    """Passes over its block that a worker makes between two reductions: a power of two.
+
+    Short rounds need fewer epochs, so a round is only so long that its overhead does not dominate.
+    """
+    if problem.crew.count == 1:
+        return 1.0
+    wished = _WORTH * round_overhead(problem) / local_epoch(problem)
+    return float(np.clip(2.0 ** math.ceil(math.log2(wished)), _SHORTEST, _LONGEST))
+
+
+def estimate(problem: ClusterProblem, tol: float) -> Costs:
+    """What each method would cost, in passes of dfSDCA with their rounds."""
+    n, d, K = problem.n, problem.d, problem.crew.count
+    nonzeros = float(problem.facts.stored)
+    digits = math.log(1 / min(max(tol, 1e-14), 0.1))
+    hardness = float(problem.l[0]) * problem.facts.typical_square_norm / (problem.lam * n)
+    overhead, length = round_overhead(problem), passes_a_round(problem)
+    epoch = local_epoch(problem) + overhead / length
+    one_pass = NONZERO * (_PASS_NONZERO * nonzeros + _PASS_ROW * n) / K + overhead
+    seconds = {}
+    if not problem.intercept:
+        together = 1 + hardness * max(1.0, K * min(length, 1.0))
+        seconds["dfsdca"] = max(_FEWEST, _EPOCHS * digits * together) * epoch + one_pass
+    else:
+        one_pass += _INTERCEPT_ROUNDS * ROUND
+    if d <= MOST_FEATURES:
+        hessian = hessian_passes(problem, sample_size(problem)) * NONZERO * nonzeros / K + 8 * d * d * BYTE
+        seconds["newton"] = _NEWTON_PASSES * one_pass + _NEWTON_HESSIANS * hessian
+    else:
+        passes = max(_LBFGS_FEWEST, _LBFGS_PASSES * digits * (1 + hardness) ** _LBFGS_POWER)
+        seconds["lbfgs"] = passes * one_pass
+    return Costs({name: value / epoch for name, value in seconds.items()})
