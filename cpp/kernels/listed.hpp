@@ -31,7 +31,7 @@ struct ListedOf final : ListedLoss {
         for (Size k = 0; k < count; ++k) y[k] = loss.y[listed[k]];
 #pragma omp simd
         for (Size k = 0; k < count; ++k) out[k] = f.derivative(z[k], y[k]);
-        if (!loss.weight) return;
+        if (!loss.weight.any()) return;
         for (Size k = 0; k < count; ++k) out[k] *= loss.weight[listed[k]];
     }
     double expand(const Size* listed, Size count, const double* z, double* derivative,

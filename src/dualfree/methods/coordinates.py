@@ -72,7 +72,7 @@ class CoordinateMethod(Method):
     ``step`` is ``"theory"`` (the default), where the ESO gives the step of each feature, ``"tuned"``, or a number, by
     which those steps are multiplied. A partial derivative is a sum over a column of X and takes the derivative of a
     loss for each nonzero, where dfSDCA takes one for each row: with losses that need an exponential, an epoch (d visits
-    of features) takes two to three times as long as dfSDCA's, and longer where popular features are drawn more often,
+    of features) takes one and a half to four times as long as dfSDCA's, longer where popular features are drawn more,
     as by `Importance`.
     """
 
