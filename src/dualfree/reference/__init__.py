@@ -8,7 +8,8 @@ so that it can be checked by reading; the tests hold the fast code to it.
 - `algorithm`: the step sizes, the implicit step, and Algorithm 1 as a loop over batches;
 - `primal`: SGD, SAG, SAGA, S2CD, and SVRG, S2GD and mS2GD as one loop;
 - `samplings`: for each sampling p, the pair probabilities and the ESO weights β;
-- `overapproximation`: v from β, and the eigenvalue test that any ESO must pass.
+- `overapproximation`: v from β, and the eigenvalue test that any ESO must pass;
+- `vectors`: all of it for examples with several outputs.
 """
 
 from dualfree.reference.algorithm import dfsdca, implicit_step, theta
