@@ -183,7 +183,7 @@ def test_ctrl_c_among_several_classes():
     assert len(model.certificate_) == 3
     assert model.certificate_[0].relative_gap <= 1e-6
     assert np.isfinite(model.coef_).all()
-    model.predict_proba(X)
+    model.predict(X)
 
 
 def test_callbacks_see_every_row_and_stop():
