@@ -57,7 +57,7 @@ class ConditionalLogit(_OnBlocks):
     >>> X = np.array([[1.0], [2.0], [0.0], [3.0], [1.0]])
     >>> problem = df.Problem(df.Blocks(X, [0, 2, 5]), ConditionalLogit([1, 1]), lam=0.1)
     >>> df.solve(problem).w.round(3).tolist()
-    [1.321]
+    [1.512]
     """
 
     kind = "softmax"

@@ -14,7 +14,8 @@ so that it can be checked by reading; the tests hold the fast code to it.
 - `component`: the inner loop of shift-and-invert for the leading eigenvector;
 - `rounds`: what a partition proposes in a round on several;
 - `samplings`: for each sampling p, the pair probabilities and the ESO weights β;
-- `overapproximation`: v from β, and the eigenvalue test that any ESO must pass.
+- `overapproximation`: v from β, and the eigenvalue test that any ESO must pass;
+- `vectors`: all of it for examples with several outputs.
 """
 
 from dualfree.reference.algorithm import dfsdca, implicit_step, theta
