@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dualfree as df
-from dualfree.io import write_libsvm
+from dualfree.io import libsvm, write_libsvm
 from dualfree.store import buckets, importing, sources
 from helpers.stores import text_like
 
@@ -29,6 +29,7 @@ def rows_of(X, y):
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Many blocks and many buckets for little data, and a note after each block."""
+    monkeypatch.setattr(libsvm, "PIECE_BYTES", 10_000)
     monkeypatch.setattr(sources, "_BLOCK_BYTES", 20_000)
     monkeypatch.setattr(sources, "_BATCH_ENTRIES", 5_000)
     monkeypatch.setattr(buckets, "BUCKET_BYTES", 50_000)
@@ -38,7 +39,7 @@ def small_pieces(monkeypatch):
 
 @pytest.fixture
 def svm(tmp_path):
-    X, y = text_like(n=1200, d=150)
+    X, y = text_like(n=600, d=150)
     write_libsvm(tmp_path / "a.svm", X, y)
     return tmp_path / "a.svm", X, y
 
@@ -173,7 +174,7 @@ def test_a_full_disk_leaves_a_part_to_go_on_from(svm, tmp_path, monkeypatch):
     scatter = buckets.Buckets.scatter
 
     def full(self, X, labels, first):
-        if first > 500:
+        if first > 200:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "bucket")
         scatter(self, X, labels, first)
 
