@@ -36,7 +36,7 @@ class Adaptive(_Serial):
     >>> problem = df.Problem(np.diag([1.0, 2.0]), df.losses.Squared([1.0, 3.0]), lam=0.5)
     >>> bound = Adaptive().bind(problem)
     >>> bound.now.round(6).tolist()  # in proportion to 1·√(1 + 1) and 3·√(4 + 1), at w = 0 and α = 0
-    [0.174117, 0.825883]
+    [0.174112, 0.825888]
     >>> bound.refresh(np.zeros(2), np.array([1.0, 0.0]))
     >>> bound.now.tolist()
     [0.0, 1.0]
