@@ -33,6 +33,14 @@ def vector(name: str, values: Any, length: int | None = None) -> Floats:
     return array
 
 
+def shape_of(values: Any) -> tuple[int, ...]:
+    """The shape of what NumPy would make of `values`; that of a number where it cannot make an array."""
+    try:
+        return tuple(np.shape(values))
+    except ValueError:  # rows of unequal length
+        return ()
+
+
 def positive(name: str, value: Any) -> float:
     """`value` as a finite float above zero."""
     number = _number(name, value)

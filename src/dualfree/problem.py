@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dualfree._native import kernels
-from dualfree.arrays import Floats, Indices, positive, vector
+from dualfree.arrays import Floats, Indices, positive, shape_of, vector
 from dualfree.convexity import Convexity, convexity_of
 from dualfree.examples import Rows
 from dualfree.feasible import balanced
@@ -290,12 +290,12 @@ class Problem:
 
     def flat_w(self, w: ArrayLike, name: str = "w") -> Floats:
         """A w from outside, in its shape or flat, as a checked flat vector."""
-        shaped = np.shape(w) == self.examples.w_shape
+        shaped = shape_of(w) == self.examples.w_shape
         return vector(name, np.ravel(w) if shaped else w, self.d)
 
     def flat_alpha(self, alpha: ArrayLike, name: str = "alpha") -> Floats:
         """An α from outside, in its shape or flat, as a checked flat vector."""
-        shaped = np.shape(alpha) == self.examples.alpha_shape
+        shaped = shape_of(alpha) == self.examples.alpha_shape
         return vector(name, np.ravel(alpha) if shaped else alpha, self.examples.total)
 
     def _evaluate_with_gap(self, w: Floats, alpha: Floats, margins: Floats | None, n_threads: int) -> Evaluation:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dualfree.arrays import Floats, vector
+from dualfree.arrays import Floats, shape_of, vector
 
 
 def several_targets(y: ArrayLike) -> tuple[Floats, int | None]:
@@ -16,7 +16,8 @@ def several_targets(y: ArrayLike) -> tuple[Floats, int | None]:
     >>> several_targets([1.0, 2.0])[1], several_targets([[1.0, 2.0]])[1]
     (None, 2)
     """
-    if np.ndim(y) != 2 or np.shape(y)[1] < 2:  # a table with one column is a vector by mistake, and refused as one
+    shape = shape_of(y)
+    if len(shape) != 2 or shape[1] < 2:  # a table with one column is a vector by mistake, and refused as one
         return vector("y", y), None
     table = np.asarray(y)
     return vector("y", table.ravel()).reshape(table.shape), int(table.shape[1])
