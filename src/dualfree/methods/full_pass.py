@@ -95,7 +95,7 @@ class FullPass(Method):
         left = there.evaluation.gradient[:d]
         decrement = float(left @ model.base.solve(left))
         fall = decrement / max(-slope, 1e-300)
-        if self._outgrown(fall, decrement / abs(there.evaluation.value), model.steps) or shortened:
+        if self._outgrown(fall, decrement / max(abs(there.evaluation.value), 1e-300), model.steps) or shortened:
             self._model = None
 
     def _falls(self, before: Evaluation, after: Evaluation, slope: float) -> bool:
