@@ -26,7 +26,7 @@ _EPOCHS, _FEWEST = (
     6.0,
 )  # with one partition, for each factor e of the tolerance and each unit of the condition number
 _NEWTON_PASSES, _NEWTON_HESSIANS = 9.0, 2.0
-_LBFGS_PASSES, _LBFGS_POWER, _LBFGS_FEWEST = 1.3, 0.43, 15.0
+_LBFGS_PASSES, _LBFGS_POWER, _LBFGS_FEWEST = 1.3, 0.43, 20.0
 _INTERCEPT_ROUNDS = 4.0  # that each pass takes for the intercept
 
 
