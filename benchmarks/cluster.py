@@ -94,8 +94,10 @@ def _theirs(kind: Any, solver: str, X: Any, y: Any, accuracy: Callable[[Any], fl
     return f"not within 1e-4 with max_iter={iterations} after {limit:g} s in all; relative {reached:.1e}"
 
 
-def replicated(X: Any, y: Any, copies: int) -> tuple[Any, Any]:
-    """So many copies of the rows, one below the other."""
+def replicated(copies: int) -> tuple[Any, Any]:
+    """So many copies of rcv1, one below the other; each worker reads its own."""
+    X, y = df.datasets.load("rcv1")
+    X = sparse.csr_matrix(X / np.sqrt(X.multiply(X).sum(axis=1).max()))
     return sparse.vstack([X] * copies, format="csr"), np.tile(y, copies)
 
 
@@ -108,13 +110,12 @@ def workers(
     """Two workers with a half each against one with all of rcv1 replicated, λ = 1/n, logistic, by method="auto"."""
     delayed = require("dask", "cluster").delayed
     print_machine()
-    X, y = df.datasets.load("rcv1")
-    X = sparse.csr_matrix(X / np.sqrt(X.multiply(X).sum(axis=1).max()))
+    X, _ = df.datasets.load("rcv1")
     n = copies * X.shape[0]
     found = {}
     for count in (1, 2):
         with cluster(count) as client:
-            parts = [delayed(replicated, nout=2)(X, y, copies // count) for _ in range(count)]
+            parts = [delayed(replicated, nout=2, pure=False)(copies // count) for _ in range(count)]
             there = df.distributed.Partitioned([p[0] for p in parts], [p[1] for p in parts], df.losses.Logistic, 1 / n)
             making, spread = timed(partial(spread_out, there, client, None))
             runs = []

@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+from dualfree.distributed.choice import best_length, stretch
+
 _FAN = 8  # reports that one task of the reduction adds up
 
 
@@ -23,10 +25,11 @@ class Costs:
 
 
 def project(
-    costs: Costs, *, workers: int, nonzeros: float, features: int, epochs: float = 10.0, passes: float = 30.0
+    costs: Costs, *, workers: int, nonzeros: float, features: int, epochs: float = 6.0, passes: float = 30.0
 ) -> str:
     """Seconds of a fit by rounds of dfSDCA and by L-BFGS, with the arithmetic.
 
+    `epochs` are those of one partition, which more partitions stretch as `dualfree.distributed.choice.stretch` says.
     Every level of the reduction tree, with the one at which workers pass w on to each other, is taken to cost the bytes
     of w once more.
 
@@ -40,8 +43,9 @@ def project(
     overhead = costs.round + workers * costs.partition + levels * 8 * features * costs.byte
     share = nonzeros / workers
     epoch, one_pass = share * costs.step, share * costs.nonzero
-    length = min(1.0, 2 * overhead / epoch)
-    rounds = epochs / length
+    length = best_length(overhead, epoch, workers)
+    stretched = epochs * (1 + stretch(workers) * length)
+    rounds = stretched / length
     by_rounds, by_passes = rounds * (length * epoch + overhead), passes * (one_pass + overhead)
     return "\n".join(
         [
@@ -49,7 +53,8 @@ def project(
             f"{8 * features:,} bytes × {costs.byte:.2e} = {overhead:.3f} s",
             f"a worker's share: {nonzeros:.0e} / {workers} = {share:.0e} nonzeros; an epoch of steps {epoch:.3f} s, "
             f"a pass {one_pass:.3f} s",
-            f"dfSDCA: {epochs:g} epochs in rounds of {length:.3f} epochs: {rounds:.0f} rounds × "
+            f"dfSDCA: {epochs:g} × (1 + {stretch(workers):.0f} × {length:g}) epochs in rounds of {length:g}: "
+            f"{rounds:.0f} × "
             f"({length * epoch:.3f} + {overhead:.3f}) s = {by_rounds:.0f} s",
             f"L-BFGS: {passes:g} passes × ({one_pass:.3f} + {overhead:.3f}) s = {by_passes:.0f} s",
         ]

@@ -19,11 +19,14 @@ _STEP, _PASS_NONZERO, _PASS_ROW = (
     0.85,
     10.0,
 )  # in nonzeros: a step beside its row, a pass for each nonzero and row
-_WORTH = 2.0  # times its overhead that the work of a round should take
-_SHORTEST, _LONGEST = 1 / 32, 2.0  # passes a round
-_EPOCHS, _FEWEST = 0.3, 6.0  # of rounds, for each factor e of the tolerance and each unit of the condition number
+_STRETCH = 1.5  # see `stretch`
+_SHORTEST, _LONGEST = 1 / 32, 4.0  # passes a round
+_EPOCHS, _FEWEST = (
+    0.3,
+    6.0,
+)  # with one partition, for each factor e of the tolerance and each unit of the condition number
 _NEWTON_PASSES, _NEWTON_HESSIANS = 9.0, 2.0
-_LBFGS_PASSES, _LBFGS_POWER, _LBFGS_FEWEST = 1.3, 0.43, 15.0
+_LBFGS_PASSES, _LBFGS_POWER, _LBFGS_FEWEST = 1.3, 0.43, 20.0
 _INTERCEPT_ROUNDS = 4.0  # that each pass takes for the intercept
 
 
@@ -37,15 +40,31 @@ def local_epoch(problem: ClusterProblem) -> float:
     return NONZERO * (problem.facts.stored + _STEP * problem.n) / problem.crew.count
 
 
-def passes_a_round(problem: ClusterProblem) -> float:
-    """Passes over its block that a worker makes between two reductions: a power of two.
+def stretch(partitions: int) -> float:
+    """By how much the epochs grow for each pass that a round is long: ``1 + stretch · passes`` times those of one part.
 
-    Short rounds need fewer epochs, so a round is only so long that its overhead does not dominate.
+    Read off the counts in ``docs/cluster.md`` for 2 and 8 partitions.
     """
-    if problem.crew.count == 1:
+    return _STRETCH * partitions**0.75 if partitions > 1 else 0.0
+
+
+def best_length(overhead: float, epoch: float, partitions: int) -> float:
+    """Passes h a round that make ``(1 + stretch · h)(epoch + overhead/h)`` least, as a power of two.
+
+    Examples
+    --------
+    >>> best_length(overhead=0.01, epoch=0.1, partitions=2), best_length(0.01, 0.1, 1)
+    (0.25, 1.0)
+    """
+    if partitions == 1:
         return 1.0
-    wished = _WORTH * round_overhead(problem) / local_epoch(problem)
-    return float(np.clip(2.0 ** math.ceil(math.log2(wished)), _SHORTEST, _LONGEST))
+    wished = math.sqrt(overhead / (stretch(partitions) * epoch))
+    return float(np.clip(2.0 ** round(math.log2(wished)), _SHORTEST, _LONGEST))
+
+
+def passes_a_round(problem: ClusterProblem) -> float:
+    """Passes over its block that a worker makes between two reductions."""
+    return best_length(round_overhead(problem), local_epoch(problem), problem.crew.count)
 
 
 def estimate(problem: ClusterProblem, tol: float) -> Costs:
@@ -59,8 +78,8 @@ def estimate(problem: ClusterProblem, tol: float) -> Costs:
     one_pass = NONZERO * (_PASS_NONZERO * nonzeros + _PASS_ROW * n) / K + overhead
     seconds = {}
     if not problem.intercept:
-        together = 1 + hardness * max(1.0, K * min(length, 1.0))
-        seconds["dfsdca"] = max(_FEWEST, _EPOCHS * digits * together) * epoch + one_pass
+        epochs = max(_FEWEST, _EPOCHS * digits * (1 + hardness)) * (1 + stretch(K) * length)
+        seconds["dfsdca"] = epochs * epoch + one_pass
     else:
         one_pass += _INTERCEPT_ROUNDS * ROUND
     if d <= MOST_FEATURES:
