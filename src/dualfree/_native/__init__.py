@@ -22,7 +22,9 @@ def _choose() -> str:
     if wanted is None:
         return SUPPORTED[-1]
     if wanted not in SUPPORTED:
-        raise ImportError(f"DUALFREE_ISA is {wanted!r}, but this build on this processor runs only: {', '.join(SUPPORTED)}.")
+        raise ImportError(
+            f"DUALFREE_ISA is {wanted!r}, but this build on this processor runs only: {', '.join(SUPPORTED)}."
+        )
     return wanted
 
 
