@@ -139,7 +139,7 @@ def test_an_intercept_that_is_off_is_paid_for_in_the_gap() -> None:
         spread.tol = 100 * tol
         spread._last = None
         for scale in (0.0, 1.0):
-            point, seen, _ = spread.look(scale * df.solve(problem, tol=1e-4).w + np.append(np.zeros(5), 0.7))
+            point, seen, *_ = spread.look(scale * df.solve(problem, tol=1e-4).w + np.append(np.zeros(5), 0.7))
             assert seen.value - best <= seen.duality_gap + 1e-12
             assert seen.value == pytest.approx(problem.value(point), rel=1e-12)
 

@@ -73,10 +73,13 @@ def test_logistic_against_saga(C, l1_ratio, fit_intercept, weighted):
 def test_logistic_one_against_the_rest():
     X, y = load_iris(return_X_y=True)
     X = scale(X)
-    ours = LogisticRegression(C=0.2, l1_ratio=0.7, **TIGHT).fit(X, y)
+    with pytest.raises(ValueError, match="y has 3 classes and l1_ratio is above 0"):
+        LogisticRegression(C=0.2, l1_ratio=0.7, **TIGHT).fit(X, y)
+    ours = OneVsRestClassifier(LogisticRegression(C=0.2, l1_ratio=0.7, **TIGHT)).fit(X, y)
     saga = linear_model.LogisticRegression(C=0.2, **elastic_settings(0.7), tol=1e-9, max_iter=50_000)
     theirs = OneVsRestClassifier(saga).fit(X, y)
-    np.testing.assert_allclose(ours.coef_, np.vstack([one.coef_ for one in theirs.estimators_]), atol=1e-5)
+    for mine, other in zip(ours.estimators_, theirs.estimators_, strict=True):
+        np.testing.assert_allclose(mine.coef_, other.coef_, atol=1e-5)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
 
 

@@ -45,9 +45,11 @@ def test_three_classes_and_refusals(kept):
     path, X, _ = kept
     store = larger_than_memory(path)
     labels = np.arange(len(store.y)) % 3
-    model = LogisticRegression(C=0.01).fit(store, labels)
+    model = LinearSVC(C=0.01).fit(store, labels)
     assert model.coef_.shape == (3, X.shape[1])
     assert all(proof.relative_gap <= 1e-6 for proof in model.certificate_)
+    with pytest.raises(ValueError, match="Softmax takes several numbers for each example"):
+        LogisticRegression(C=0.01).fit(store, labels)
     with pytest.raises(ValueError, match="method='newton' would read a store"):
         LogisticRegression(solver="newton").fit(store, store.y)
     with pytest.raises(ValueError, match="the store has 3000 rows but y has 2999 entries"):
@@ -110,16 +112,18 @@ def test_train_resumes(invoke, tmp_path):
     np.testing.assert_array_equal(resumed, Model.load(tmp_path / "a.model").w)
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-def test_estimators_resume(tmp_path, classes):
+@pytest.mark.parametrize(
+    ("kind", "classes", "files"),
+    [(LogisticRegression, 2, ["fit"]), (LogisticRegression, 3, ["fit"]), (LinearSVC, 3, ["fit.0", "fit.1", "fit.2"])],
+)
+def test_estimators_resume(tmp_path, kind, classes, files):
     X, _ = text_like(n=600)
     score = X @ np.arange(X.shape[1])
     labels = np.digitize(score, np.quantile(score, [0.5] if classes == 2 else [0.3, 0.7]))
     settings = {"C": 5.0, "tol": 1e-8, "checkpoint": tmp_path / "fit"}
     with pytest.warns(ConvergenceWarning):
-        LogisticRegression(max_iter=3, **settings).fit(X, labels)
-    names = sorted(file.name for file in tmp_path.iterdir())
-    assert names == (["fit"] if classes == 2 else ["fit.0", "fit.1", "fit.2"])
-    resumed = LogisticRegression(resume=True, **settings).fit(X, labels)
-    whole = LogisticRegression(C=5.0, tol=1e-8, checkpoint=tmp_path / "other").fit(X, labels)
+        kind(max_iter=3, **settings).fit(X, labels)
+    assert sorted(file.name for file in tmp_path.iterdir()) == files
+    resumed = kind(resume=True, **settings).fit(X, labels)
+    whole = kind(C=5.0, tol=1e-8, checkpoint=tmp_path / "other").fit(X, labels)
     np.testing.assert_allclose(resumed.coef_, whole.coef_, atol=1e-3)

@@ -181,7 +181,7 @@ class Run:
         message = f"{status.sentence} {proof.sentence} Asked: {goal:.3g}; spent: {spent}."
         return Result(
             w.reshape(self.problem.examples.w_shape),
-            alpha.reshape(self.problem.examples.alpha_shape),
+            alpha.reshape(self.problem.examples.alpha_shape) if len(alpha) else alpha,  # none yet, on a cluster
             status,
             message,
             proof,

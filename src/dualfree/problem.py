@@ -367,7 +367,12 @@ def _examples(X: Any, loss: Loss, intercept: bool) -> Rows:
             )
         return cast(Rows, X)  # the same interface
     if isinstance(X, Store):
-        if not X.fits and loss.outputs is None:
+        if not X.fits:
+            if loss.outputs is not None:
+                raise ValueError(
+                    f"X is a store larger than its memory_limit, and {type(loss).__name__} takes several numbers for "
+                    "each example; give open_store a larger memory_limit, or fit one class against the rest."
+                )
             return Stored(X, intercept)
         X = X.matrix()
     return Rows(X, constant=intercept) if loss.outputs is None else MultiOutput(X, loss.outputs, constant=intercept)

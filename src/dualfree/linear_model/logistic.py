@@ -44,6 +44,12 @@ class LogisticClassifier(LinearClassifier):
             )
         if not several:
             return super()._parts(y, weight)
+        if self._mu(len(y)) > 0:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: y has "
+                f"{len(self.classes_)} classes and l1_ratio is above 0; sklearn.multiclass.OneVsRestClassifier fits "
+                "one against the rest."
+            )
         require_every_class(self.classes_, y, weight)
         encode = partial(_class_numbers, self.classes_)
         return [Part(Softmax(encode(y), weight), float(self._lams(len(y), 1)[0]), encode)]
@@ -225,6 +231,11 @@ class LogisticRegression(LogisticClassifier):
 
     def _mu(self, n: int) -> float:
         return mixing(self.penalty, self.l1_ratio) / (self.C * n)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = not self.l1_ratio
+        return tags
 
     def to_sklearn(self) -> Any:
         """The equivalent fitted scikit-learn LogisticRegression."""
