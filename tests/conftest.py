@@ -10,9 +10,9 @@ settings.register_profile("dualfree", derandomize=True, deadline=None, max_examp
 settings.load_profile("dualfree")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cluster_client() -> Iterator[Any]:
-    """A client of two worker processes on this machine, shared by all tests of one pytest process."""
+    """A client of two worker processes on this machine, shared by the tests of a file."""
     distributed = pytest.importorskip("distributed")
     from dualfree.distributed.connection import local_cluster
 

@@ -14,10 +14,11 @@ import pytest
 
 import dualfree as df
 from dualfree.checkpoint import CheckpointError, Checkpoints
+from dualfree.methods import METHODS as METHODS_BY_NAME
 from dualfree.store import write_store
 from helpers.stores import larger_than_memory, text_like
 
-METHODS = ("dfsdca", "sgd", "sag", "saga", "svrg", "s2gd", "ms2gd", "s2cd")
+METHODS = tuple(name for name, kind in METHODS_BY_NAME.items() if kind.resumable)
 ALWAYS = 1e-9  # seconds: a checkpoint before every piece of work
 
 

@@ -109,7 +109,7 @@ def test_a_loss_in_python_has_an_intercept_too():
 
     X, y = make_data("huber")
     problem = df.Problem(X, LogCosh(y), 0.2, intercept=True)
-    result = df.solve(problem, sampling="nice:10", tol=1e-9, max_epochs=5000)
+    result = df.solve(problem, sampling="nice:10", tol=1e-8, max_epochs=5000)
     assert result.status == "converged"
     assert result.certificate.value == pytest.approx(optimum(problem)[0], rel=1e-8)
 

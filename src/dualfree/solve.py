@@ -189,9 +189,9 @@ def _solve_by(
     tuned = isinstance(step, str) and step == "tuned"
     kind = _kind(method, problem, tuned)
     bound, rule = _sampling_and_step(kind, method, sampling, step, problem)
-    saved = checkpoints(
-        checkpoint, checkpoint_every, resume, method, kind.resumable, seed, bound, rule, limits.evaluate_every
-    )
+    guarded = problem.convexity.known is False  # by a memory of its own, which no checkpoint holds
+    resumable = kind.resumable and not guarded
+    saved = checkpoints(checkpoint, checkpoint_every, resume, method, resumable, seed, bound, rule, limits.evaluate_every)
     if saved is not None and tuned:
         raise ValueError("checkpoint is given and step='tuned' too; tune first, and give the number as step.")
     running = kind(problem, bound, rule)
