@@ -48,7 +48,7 @@ def local_cluster(workers: int | None = None) -> Any:
     """One process for each core, or so many."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return require("distributed", "cluster").LocalCluster(
-        n_workers=workers or cores, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=workers or cores, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
     )
 
 
