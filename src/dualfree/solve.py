@@ -190,8 +190,8 @@ def _solve_by(
     kind = _kind(method, problem, tuned)
     bound, rule = _sampling_and_step(kind, method, sampling, step, problem)
     guarded = problem.convexity.known is False  # by a memory of its own, which no checkpoint holds
-    resumable = kind.resumable and not guarded
-    saved = checkpoints(checkpoint, checkpoint_every, resume, method, resumable, seed, bound, rule, limits.evaluate_every)
+    resumable, every = kind.resumable and not guarded, limits.evaluate_every
+    saved = checkpoints(checkpoint, checkpoint_every, resume, method, resumable, seed, bound, rule, every)
     if saved is not None and tuned:
         raise ValueError("checkpoint is given and step='tuned' too; tune first, and give the number as step.")
     running = kind(problem, bound, rule)
