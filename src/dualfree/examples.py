@@ -28,7 +28,24 @@ _FAULTS = {
 }
 
 
-class Rows:
+class Flat:
+    """The shapes in which people see w and α where both are vectors, of length `size` and `total`."""
+
+    size: Any
+    total: Any
+
+    @property
+    def w_shape(self) -> tuple[int, ...]:
+        """The shape in which w is shown."""
+        return (self.size,)
+
+    @property
+    def alpha_shape(self) -> tuple[int, ...]:
+        """The shape in which α is shown."""
+        return (self.total,)
+
+
+class Rows(Flat):
     """Rows of X as examples: ``A_i = x_i``, a view without a copy.
 
     Parameters
@@ -89,16 +106,6 @@ class Rows:
     def total(self) -> int:
         """Length of α: the outputs of all examples."""
         return self.n
-
-    @property
-    def w_shape(self) -> tuple[int, ...]:
-        """The shape in which w is shown."""
-        return (self.size,)
-
-    @property
-    def alpha_shape(self) -> tuple[int, ...]:
-        """The shape in which α is shown."""
-        return (self.total,)
 
     @property
     def owners(self) -> Indices:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
-from dualfree.examples import Rows
+from dualfree.examples import Flat, Rows
 from dualfree.groups import Groups
 
 
@@ -148,7 +148,7 @@ class MultiOutput(_Vectors, Rows):
         return self.native, self.m, np.ascontiguousarray(offset, dtype=np.float64) if shifts else None
 
 
-class Blocks(_Vectors):
+class Blocks(_Vectors, Flat):
     """Rows of X that belong together: example i is the rows ``group_ptr[i] .. group_ptr[i + 1] − 1``.
 
     Its outputs are the products of these rows with w, ``m_i`` of them, so that losses such as
@@ -183,16 +183,6 @@ class Blocks(_Vectors):
         self.n, self.total, self.size = len(self.start) - 1, self.rows.n, self.d
         self.sizes: Indices = np.diff(self.start)
         self.m = int(self.sizes.max())
-
-    @property
-    def w_shape(self) -> tuple[int, ...]:
-        """The shape in which w is shown."""
-        return (self.size,)
-
-    @property
-    def alpha_shape(self) -> tuple[int, ...]:
-        """The shape in which α is shown: one number for each row of X."""
-        return (self.total,)
 
     @property
     def owners(self) -> Indices:

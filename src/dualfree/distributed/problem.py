@@ -11,6 +11,7 @@ from dualfree.arrays import Floats, Indices, vector
 from dualfree.distributed import passes
 from dualfree.distributed.crew import Crew
 from dualfree.distributed.report import Report
+from dualfree.examples import Flat
 from dualfree.intercept import root_of_slopes
 from dualfree.losses.base import Loss
 from dualfree.problem import Evaluation, Look, Problem
@@ -20,7 +21,7 @@ _SLACK = 1e-2  # of the tolerance that an intercept which is not quite the best 
 
 
 @dataclass(frozen=True)
-class Facts:
+class Facts(Flat):
     """What is known of all examples together, in place of the examples themselves."""
 
     n: int
@@ -52,16 +53,6 @@ class Facts:
     def products(self) -> int:
         """Products that visits of all examples cost."""
         return self.stored
-
-    @property
-    def w_shape(self) -> tuple[int, ...]:
-        """The shape in which w is shown."""
-        return (self.d,)
-
-    @property
-    def alpha_shape(self) -> tuple[int, ...]:
-        """The shape in which α is shown."""
-        return (self.n,)
 
     @property
     def nonzeros(self) -> Indices:

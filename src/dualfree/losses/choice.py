@@ -1,6 +1,7 @@
 """Losses on blocks of rows: which row of a group was chosen, and how its rows rank."""
 
 import copy
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from dualfree.losses.builtin import BuiltIn
 from dualfree.vector_examples import Blocks
 
 
-class _OnBlocks(BuiltIn):
+class _OnBlocks(BuiltIn, ABC):
     """A native loss on the rows of a group; it knows the groups once it is bound to examples."""
 
     _start: Any = None
@@ -31,8 +32,9 @@ class _OnBlocks(BuiltIn):
         bound._start = examples.start
         return bound
 
+    @abstractmethod
     def _check(self, examples: Blocks) -> None:
-        raise NotImplementedError
+        """Raise one sentence where targets and groups do not go together."""
 
     def smoothness(self, y: Floats) -> Floats:
         return np.full(len(y), 0.5)

@@ -2,6 +2,7 @@
 
 import copy
 import ctypes
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from dualfree.vector_examples import Blocks, rows_of
 _ROUNDS = 10_000
 
 
-class VectorLoss(Loss):
+class VectorLoss(Loss, ABC):
     """Base of both: what the solver asks for, on the outputs of examples one after the other, in a flat vector.
 
     With ``compiled``, a `scipy.LowLevelCallable` of ``double (double *z, double *y, double *gradient, long m)``, which
@@ -28,14 +29,17 @@ class VectorLoss(Loss):
     compiled: ClassVar[LowLevelCallable | None] = None
     _sizes: Indices  # outputs of each example
 
+    @abstractmethod
     def _value(self, z: Floats, indices: Indices) -> Floats:
-        raise NotImplementedError
+        """F for each of the listed examples."""
 
+    @abstractmethod
     def _derivative(self, z: Floats, indices: Indices) -> Floats:
-        raise NotImplementedError
+        """Its gradients, one after the other."""
 
+    @abstractmethod
     def _conjugate(self, a: Floats, indices: Indices) -> Floats:
-        raise NotImplementedError
+        """``f*(−a)`` for each of the listed examples, where the loss defines `conjugate`."""
 
     def values(self, z: Floats, indices: Indices | None = None) -> Floats:
         indices = np.arange(len(self._sizes)) if indices is None else indices
@@ -109,15 +113,14 @@ class MultiOutputLoss(VectorLoss):
 
     Examples
     --------
-    >>> class Cauchy(MultiOutputLoss):  # log(1 + |z − y|²), robust and not convex
-    ...     convex = False
-    ...     def value(self, z, y): return np.log1p(((z - y) ** 2).sum(axis=1))
-    ...     def derivative(self, z, y): return 2 * (z - y) / (1 + ((z - y) ** 2).sum(axis=1, keepdims=True))
-    ...     def smoothness(self, y): return np.full(len(y), 2.0)
+    >>> class Distance(MultiOutputLoss):  # sqrt(1 + |z − y|²) − 1
+    ...     def value(self, z, y): return np.sqrt(1 + ((z - y) ** 2).sum(axis=1)) - 1
+    ...     def derivative(self, z, y): return (z - y) / np.sqrt(1 + ((z - y) ** 2).sum(axis=1, keepdims=True))
+    ...     def smoothness(self, y): return np.ones(len(y))
     >>> import dualfree as df
     >>> X = np.random.default_rng(0).normal(size=(50, 3))
-    >>> problem = df.Problem(X, Cauchy(X @ np.ones((3, 2))), lam=1.0)
-    >>> df.solve(problem, sampling="nice:5", max_epochs=2000).w.shape
+    >>> problem = df.Problem(X, Distance(X @ np.ones((3, 2))), lam=1.0)
+    >>> df.solve(problem, sampling="nice:5", step="theorem-2").w.shape
     (3, 2)
     """
 
