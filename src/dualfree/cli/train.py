@@ -1,5 +1,6 @@
 """``dualfree train``."""
 
+import math
 import tempfile
 from contextlib import nullcontext
 from functools import partial
@@ -185,6 +186,8 @@ def _rows(problem: Problem, result: Result, model: Model) -> list[tuple[str, str
 
 def _promise(result: Result) -> str:
     """What the theory said before the run, in words."""
+    if math.isinf(result.bound.epochs):
+        return "nothing: no theorem here speaks of this method"
     said = f"{result.bound.epochs:.4g} epochs by Theorem {result.bound.theorem}"
     return said if result.bound.covered else f"{said}, which does not cover this sampling and step (for comparison)"
 
