@@ -79,7 +79,7 @@ def test_certificate_bounds_the_distance_from_the_optimum():
     for solver in ("dfsdca", "auto"):
         rough = LogisticRegression(tol=1e-2, solver=solver).fit(X, y)
         apart = rough.certificate_.value - best.certificate_.value
-        assert -1e-12 <= apart <= rough.certificate_.gap
+        assert -1e-12 <= apart <= rough.certificate_.gap + 1e-15  # by which the values may be rounded
     # The certificate's value is the objective itself.
     scores = best.decision_function(X)
     losses = -np.log(softmax(scores, axis=1)[np.arange(150), np.searchsorted(best.classes_, y)])

@@ -133,7 +133,7 @@ def test_what_is_refused():
         with pytest.raises(ValueError, match=r"method='newton' visits all examples and finds its own steps"):
             df.solve(problem, method="newton", **options)
     wide = df.Problem(sparse.csr_matrix((3, 6000)), df.losses.Squared(np.ones(3)), 1.0)
-    with pytest.raises(ValueError, match=r"a Hessian of 6000 × 6000; it takes at most 5000 features"):
+    with pytest.raises(ValueError, match=r"a Hessian of 6000 × 6000; it takes at most 5000 weights"):
         df.solve(wide, method="newton")
     X, y = make_data("squared")
     weight = np.where(np.arange(len(y)) == 0, -0.1, 1.0)

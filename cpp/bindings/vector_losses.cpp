@@ -63,5 +63,17 @@ void bind_vector_losses(nb::module_& module) {
             loss.project(p, alpha.data() + p.at, out.data() + p.at);
         });
     });
+    // the m_i by m_i Hessian of each phi_i at z_i, one after the other, added to `out`
+    module.def("vector_curvatures", [](nb::tuple places_tuple, nb::tuple loss_tuple, In<double> z, Out<double> out) {
+        const Places places = places_from(places_tuple);
+        Size size = 0, at = 0;
+        for (Size i = 0; i < places.n; ++i) size += places.place(i).m * places.place(i).m;
+        require_size("out", out.size(), size);
+        std::vector<double> scratch(std::size_t(scratch_of_a_step * places.most));
+        for_each_example(places_tuple, loss_tuple, z.size(), [&](const VectorLoss& loss, Place p) {
+            loss.add_curvature(p, z.data() + p.at, out.data() + at, scratch.data());
+            at += p.m * p.m;
+        });
+    }, nb::arg("places"), nb::arg("loss"), nb::arg("z"), nb::arg("out").noconvert());
     module.def("vector_slope_sums", &slope_sums);
 }

@@ -89,9 +89,8 @@ def estimate(problem: Problem, tol: float) -> Costs:
         rate = theorem_theta(Uniform().bind(problem), 1) * problem.convexity.sigma / problem.lam
         epochs["dfsdca"] = digits / (rate * n) + looks
     if problem.d <= MOST_FEATURES and problem.convexity.known is not False:
-        passes = _NEWTON_FEWEST + _NEWTON_PASSES * digits * (1 + hardness) ** _ROOT
         hessian = hessian_passes(problem, sample_size(problem)) * nonzeros
-        epochs["newton"] = (passes * one_pass + hessian) / epoch
+        epochs["newton"] = (_newton(digits, hardness) * one_pass + hessian) / epoch
     else:  # with few features L-BFGS may take hundreds of passes where Newton's method takes a handful
         passes = max(_LBFGS_FEWEST, _LBFGS_PASSES * digits * (1 + hardness) ** _ROOT)
         epochs["lbfgs"] = passes * (one_pass + _LBFGS_FEATURE * problem.d) / epoch
@@ -102,14 +101,17 @@ def _dfsdca(digits: float, hardness: float) -> float:
     return max(_FEWEST[0] + _FEWEST[1] * digits, _EPOCHS * digits * (1 + hardness))
 
 
+def _newton(digits: float, hardness: float) -> float:
+    """Passes beside the Hessian."""
+    return _NEWTON_FEWEST + _NEWTON_PASSES * digits * float((1 + hardness) ** _ROOT)
+
+
 def _with_several_outputs(problem: Problem, digits: float, hardness: float) -> Costs:
-    """The same where an example has several outputs: dfSDCA or L-BFGS."""
-    looks = _LOOKS * _VECTOR_PASS
+    """The same where an example has several outputs."""
+    epochs = {"dfsdca": _dfsdca(digits, hardness) + _LOOKS * _VECTOR_PASS}
+    if problem.d <= MOST_FEATURES:
+        hessian = hessian_passes(problem, sample_size(problem))
+        epochs["newton"] = (_newton(digits, hardness) + hessian) * _VECTOR_PASS
     passes = max(_LBFGS_FEWEST, _VECTOR_PASSES * digits * (1 + hardness) ** _VECTOR_POWER)
     vectors = _LBFGS_FEATURE * problem.d / float(problem.examples.products + _STEP * problem.n)
-    return Costs(
-        {
-            "dfsdca": _dfsdca(digits, hardness) + looks,
-            "lbfgs": passes * (_VECTOR_PASS + vectors),
-        }
-    )
+    return Costs(epochs | {"lbfgs": passes * (_VECTOR_PASS + vectors)})

@@ -16,7 +16,8 @@ from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.groups import Groups
 
-_GRAM_ROWS = 2048
+_GRAM_ROWS = 1024
+_CROWDED = 0.25  # share of stored entries from which BLAS, zeros and all, makes sums of products sooner
 _TYPICAL_ROWS = 4096
 _RUN = 256  # of them side by side
 
@@ -166,13 +167,11 @@ class Rows(Flat):
         return float(np.einsum("ij,ij->", self.X[first:last], self.X[first:last], dtype=np.float64))
 
     @cached_property
-    def mean_square_nonzeros(self) -> float:
-        """Mean of the squared number of stored entries, of some thousand examples where there are more.
-
-        So many products a Hessian takes for each example.
-        """
+    def hessian_products(self) -> float:
+        """Products that `hessian_sum` takes for an example, the mean of some thousand examples where there are more."""
         every = max(1, self.n // _TYPICAL_ROWS)
-        return float(np.mean(np.square(self.nonzeros[::every], dtype=np.float64)))
+        pairs_of_outputs = self.m * (self.m + 1) / 2
+        return 0.5 * pairs_of_outputs * float(np.mean(np.square(self.nonzeros[::every], dtype=np.float64)))
 
     @cached_property
     def nonzeros(self) -> Indices:
@@ -288,21 +287,33 @@ class Rows(Flat):
 
     def upper_gram(self, weights: Floats, indices: Indices) -> Floats:
         """The upper triangle of ``Σ c_k A_i A_iᵀ`` over the listed examples: a d × d array, for few features."""
-        if sparse.issparse(self.X):
-            out = np.zeros(self.d * self.d)
-            kernels.upper_gram(self.native, indices, weights, out)
-            return out.reshape(self.d, self.d)
-        gram = np.zeros((self.d, self.d))
+        return np.asarray(self.upper_grams(weights[None], indices)[0])
+
+    def upper_grams(self, weights: Floats, indices: Indices) -> Floats:
+        """The same for several sets of weights, one in each row."""
+        out = np.zeros((len(weights), self.d, self.d))
+        if sparse.issparse(self.X) and self.stored < _CROWDED * self.n * self.X.shape[1]:
+            for factors, gram in zip(weights, out, strict=True):
+                kernels.upper_gram(self.native, indices, factors, gram.reshape(-1))
+            return out
         for first in range(0, len(indices), _GRAM_ROWS):  # a part at a time, so that no copy of X is made
             part = slice(first, first + _GRAM_ROWS)
             rows = np.full((len(indices[part]), self.d), self.constant_value)
-            rows[:, : self.X.shape[1]] = self.X[indices[part]]
-            if (weights[part] >= 0).all():
-                rows *= np.sqrt(weights[part])[:, None]
-                gram += rows.T @ rows
-            else:
-                gram += (rows * weights[part, None]).T @ rows
-        return gram
+            listed = self.X[indices[part]]
+            rows[:, : self.X.shape[1]] = listed.toarray() if sparse.issparse(listed) else listed
+            for factors, gram in zip(weights[:, part], out, strict=True):
+                gram += _weighted_products(rows, factors)
+        return out
+
+    def curvatures(self, loss: Any, margins: Floats, indices: Indices) -> Floats:
+        """``φ_i''(z_i)`` of a native loss, for the listed examples."""
+        out = np.empty(len(indices))
+        kernels.loss_curvature(listed_loss(loss, indices, indices), margins[indices], out)
+        return out
+
+    def hessian_sum(self, curvatures: Floats, indices: Indices) -> Floats:
+        """The upper triangle of ``Σ A_i C_i A_iᵀ`` over the listed examples; C_i, one by one, is ``∇²φ_i``."""
+        return self.upper_gram(curvatures, indices)
 
     def gram(self) -> Floats:
         """``A_iᵀA_j`` for all pairs: an n × n array, for small n."""
@@ -310,6 +321,21 @@ class Rows(Flat):
         product = X @ X.T
         dense = product.toarray() if sparse.issparse(product) else product
         return np.asarray(dense + self.constant_value**2, dtype=np.float64)
+
+
+def listed_loss(loss: tuple[Any, ...], indices: Indices, targets: Indices) -> tuple[Any, ...]:
+    """The same native loss for the listed examples alone, whose targets are the listed ones."""
+    kind, y, weight, *parameters = loss
+    return (kind, y[targets], None if weight is None else weight[indices], *parameters)
+
+
+def _weighted_products(rows: Floats, weights: Floats) -> Floats:
+    """``Σ c_k r_k r_kᵀ``; where no two weights differ in sign, BLAS need do only half of it."""
+    sign = 1.0 if (weights >= 0).all() else -1.0 if (weights <= 0).all() else 0.0
+    if sign == 0:
+        return np.asarray((rows * weights[:, None]).T @ rows)
+    scaled = rows * np.sqrt(np.abs(weights))[:, None]
+    return np.asarray(sign * (scaled.T @ scaled))
 
 
 def _native_csr(X: Any) -> tuple[tuple[Any, ...], int]:

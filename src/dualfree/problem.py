@@ -255,22 +255,21 @@ class Problem:
         an estimate from these alone.
         """
         indices = np.arange(self.n) if sample is None else sample
-        hessian = self.examples.upper_gram(self.curvatures(margins, indices) / len(indices), indices)
+        hessian = self.examples.hessian_sum(self.curvatures(margins, indices) / len(indices), indices)
         if self.intercept:
-            hessian[-1] /= self.examples.constant_value
-            hessian[:, -1] /= self.examples.constant_value
+            hessian[self.free] /= self.examples.constant_value
+            hessian[:, self.free] /= self.examples.constant_value
         diagonal = np.einsum("jj->j", hessian)
         self._penalised(diagonal)[:] += self.lam
         return hessian
 
     def curvatures(self, margins: Floats, indices: Indices) -> Floats:
-        """``φ_i''(z_i)`` for the listed examples, for a built-in loss; at a kink that of one side."""
+        """``φ_i''(z_i)`` for the listed examples, for a built-in loss; at a kink that of one side.
+
+        With several outputs the Hessians ``∇²φ_i(z_i)``, one after the other.
+        """
         assert isinstance(self.loss, BuiltIn)
-        kind, y, weight, *parameters = self.loss.native
-        out = np.empty(len(indices))
-        listed = (kind, y[indices], None if weight is None else weight[indices], *parameters)
-        kernels.loss_curvature(listed, margins[indices], out)
-        return out
+        return self.examples.curvatures(self.loss.native, margins, indices)
 
     def _inner(self, w: Floats) -> Floats:
         """The same point as the examples see it: the intercept is a weight of their constant feature."""

@@ -5,11 +5,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
-from dualfree.examples import Flat, Rows
+from dualfree.examples import Flat, Rows, listed_loss
 from dualfree.groups import Groups
+
+_HESSIAN_GROUPS = 4096
 
 
 class _Vectors:
@@ -76,6 +79,14 @@ class _Vectors:
         arguments = (implicit, scale, inverse, draws.indices, draws.batch_start, alpha, w)
         return float(kernels.vector_dfsdca(self.vectors(offset), loss, *arguments))
 
+    def curvatures(self: Any, loss: Any, margins: Floats, indices: Indices) -> Floats:
+        """``∇²φ_i(z_i)`` for the listed examples, one after the other, row by row."""
+        outputs = self.positions(indices)
+        listed = listed_loss(loss, indices, indices if len(loss[1]) == self.n else outputs)
+        out = np.zeros(int((self.sizes[indices] ** 2).sum()))
+        kernels.vector_curvatures(self.listed_places(indices), listed, margins[outputs], out)
+        return out
+
 
 class MultiOutput(_Vectors, Rows):
     """``A_i = x_i ⊗ I_m``: every row of X has m outputs ``Wᵀx_i``, and w is W, the m weights of a feature side by side.
@@ -141,6 +152,29 @@ class MultiOutput(_Vectors, Rows):
 
     def shift(self, margins: Floats, intercept: Any) -> Floats:
         return np.asarray(margins.reshape(self.n, self.m) + intercept).ravel()
+
+    def listed_places(self, indices: Indices) -> tuple[int, int]:
+        """As `places`, of the listed examples alone."""
+        return (len(indices), self.m)
+
+    def hessian_sum(self, curvatures: Floats, indices: Indices) -> Floats:
+        """``Σ x_i x_iᵀ ⊗ C_i``: one weighted sum of the rows for each pair of outputs.
+
+        Where the rows of every C_i add up to zero, as a softmax's do, the sums of other pairs give those of an output
+        with itself.
+        """
+        m, pairs = self.m, curvatures.reshape(len(indices), self.m, self.m)
+        balanced = bool(np.abs(pairs.sum(axis=2)).max() <= 1e-14 * np.abs(pairs).max())
+        one, other = np.triu_indices(m, 1 if balanced else 0)
+        used = np.asarray(pairs.any(axis=0))[one, other]
+        one, other = one[used], other[used]
+        grams = self.upper_grams(np.ascontiguousarray(pairs[:, one, other].T), indices)
+        out = np.zeros((self.d, m, self.d, m))
+        for k, j, gram in zip(one, other, grams, strict=True):
+            out[:, k, :, j] = out[:, j, :, k] = np.triu(gram) + np.triu(gram, 1).T
+        if balanced:
+            np.einsum("ikjk->kij", out)[:] = -out.sum(axis=3).transpose(1, 0, 2)
+        return out.reshape(self.size, self.size)
 
     def vectors(self, offset: Any = None) -> tuple[Any, ...]:
         """What the vector kernels take for these examples, `offset` added to every product with w."""
@@ -244,6 +278,27 @@ class Blocks(_Vectors, Flat):
         """Where the outputs of each example lie, for the vector kernels."""
         return (self.start,)
 
+    @cached_property
+    def hessian_products(self) -> float:
+        """Products that `hessian_sum` takes for an example, at most."""
+        return float(np.mean(np.square(self.nonzeros, dtype=np.float64)))
+
+    def listed_places(self, indices: Indices) -> tuple[Indices]:
+        """As `places`, of the listed examples alone."""
+        return (np.concatenate([[0], np.cumsum(self.sizes[indices])]).astype(np.int64),)
+
+    def hessian_sum(self, curvatures: Floats, indices: Indices) -> Floats:
+        """``Σ A_i C_i A_iᵀ`` over the listed groups: a d × d array, for few features."""
+        out, done = np.zeros((self.d, self.d)), 0
+        for first in range(0, len(indices), _HESSIAN_GROUPS):  # a part at a time, so that no copy of X is made
+            part = indices[first : first + _HESSIAN_GROUPS]
+            numbers = int((self.sizes[part] ** 2).sum())
+            X = self.X[rows_of(self.start, part)]
+            product = X.T @ (_diagonal_blocks(curvatures[done : done + numbers], self.sizes[part]) @ X)
+            out += product.toarray() if sparse.issparse(product) else product
+            done += numbers
+        return out
+
     def feature_sums(self, mass: Floats | None = None) -> Floats:
         """For each feature j, the sum of `mass` over the groups with a nonzero in j; their number if None."""
         out = np.zeros(self.d)
@@ -300,6 +355,21 @@ def rows_of(start: Indices, indices: Indices) -> Indices:
     sizes = start[indices + 1] - start[indices]
     before = np.cumsum(sizes) - sizes
     return np.asarray(np.repeat(start[indices] - before, sizes) + np.arange(int(sizes.sum())))
+
+
+def _diagonal_blocks(numbers: Floats, sizes: Indices) -> Any:
+    """A sparse matrix with square blocks of these sizes along its diagonal, whose numbers come row by row.
+
+    Examples
+    --------
+    >>> _diagonal_blocks(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([2, 1])).toarray().tolist()
+    [[1.0, 2.0, 0.0], [3.0, 4.0, 0.0], [0.0, 0.0, 5.0]]
+    """
+    width = np.repeat(sizes, sizes)
+    first = np.repeat(np.cumsum(sizes) - sizes, sizes)  # column of each row
+    start = np.concatenate([[0], np.cumsum(width)])
+    columns = np.repeat(first - start[:-1], width) + np.arange(start[-1])
+    return sparse.csr_array((numbers, columns, start), shape=(len(width), len(width)))
 
 
 def _starts(group_ptr: ArrayLike, rows: int) -> Indices:

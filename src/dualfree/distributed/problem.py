@@ -27,7 +27,7 @@ class Facts(Flat):
     n: int
     d: int
     stored: int
-    mean_square_nonzeros: float
+    hessian_products: float
     typical_square_norm: float
     value_at_zero: float
     conjugate_at_zero: float
@@ -95,7 +95,7 @@ class ClusterProblem(Problem):
             int(n),
             crew.blocks.surveys[0].columns + intercept,
             int(stored),
-            squares / n,
+            squares / (2 * n),
             typical,
             value / n,
             conjugate / n,

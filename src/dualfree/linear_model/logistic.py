@@ -153,8 +153,7 @@ class LogisticRegression(LogisticClassifier):
 
     Notes
     -----
-    For one class against the rest, wrap it in ``sklearn.multiclass.OneVsRestClassifier``. ``solver="newton"`` is for
-    two classes.
+    For one class against the rest, wrap it in ``sklearn.multiclass.OneVsRestClassifier``.
 
     Examples
     --------

@@ -28,8 +28,11 @@ class SampledHessian(Base):
     def __init__(self, problem: Problem, margins: Floats, sample: Indices) -> None:
         hessian = problem.hessian(margins, sample)
         if problem.intercept:  # min over b of the quadratic model: the Schur complement
-            column, corner = hessian[:-1, -1], hessian[-1, -1]
-            hessian = hessian[:-1, :-1] - (np.outer(column, column) / corner if corner > 0 else 0.0)
+            d = problem.free.start
+            columns, corner = hessian[:d, d:], np.triu(hessian[d:, d:]) + np.triu(hessian[d:, d:], 1).T
+            # What moves no product has no curvature: to add one number to all scores of a softmax, for example.
+            inverse = np.linalg.pinv(corner, rcond=1e-12, hermitian=True)
+            hessian = hessian[:d, :d] - (columns @ inverse) @ columns.T
         diagonal = np.einsum("jj->j", hessian)
         # The complement may lose its last digits, and with them λ: what is left must stay positive.
         floor = 1e-14 * float(diagonal.sum())

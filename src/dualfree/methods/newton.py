@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from dualfree._native import kernels
 from dualfree.arrays import Floats
 from dualfree.methods.base import About, State
 from dualfree.methods.curvature import Base, SampledHessian, Scaled
 from dualfree.methods.full_pass import FullPass
 from dualfree.problem import Problem
-from dualfree.samplings.base import BoundSampling
+from dualfree.samplings.base import BoundSampling, Draws
 from dualfree.steps import StepRule
 
 MOST_FEATURES = 5000  # a 200 MB Hessian; beyond, the stochastic methods are the better choice by far
@@ -33,6 +32,7 @@ class Newton(FullPass):
     """
 
     name = "newton"
+    takes_outputs = True
     about = About(
         title="Newton's method with a sampled Hessian",
         needs="built-in losses, P convex; at most 5,000 features; no sampling",
@@ -47,7 +47,7 @@ class Newton(FullPass):
         if problem.d > MOST_FEATURES:
             raise ValueError(
                 f"method='newton' would need a Hessian of {problem.d} × {problem.d}; it takes at most "
-                f"{MOST_FEATURES} features, and method='dfsdca' any number."
+                f"{MOST_FEATURES} weights, and method='dfsdca' any number."
             )
         self._sample = sample_size(problem)
         self._samples = self._growths = 0
@@ -115,29 +115,30 @@ def sample_size(problem: Problem) -> int:
     """
     if not problem.loss.all_convex:
         return problem.n
-    products = _SHARE_OF_A_PASS * _PRODUCTS_A_NONZERO * problem.examples.stored
-    affordable = int(2 * products / max(1.0, problem.examples.mean_square_nonzeros))
+    examples = problem.examples
+    products = _SHARE_OF_A_PASS * _PRODUCTS_A_NONZERO * examples.products
+    affordable = int(products / max(1.0, examples.hessian_products))
     least, most = _ROWS_A_FEATURE
-    return min(problem.n, max(least * problem.d, min(most * problem.d, affordable), problem.n // 50))
+    return min(problem.n, max(least * examples.d, min(most * examples.d, affordable), problem.n // 50))
 
 
 def hessian_passes(problem: Problem, rows: int) -> float:
     """What a Hessian of so many examples costs, in passes over the data."""
-    products = rows * problem.examples.mean_square_nonzeros / 2 + problem.d**3 / 6
-    return products / (_PRODUCTS_A_NONZERO * max(1, problem.examples.stored))
+    products = rows * problem.examples.hessian_products + problem.d**3 / 6
+    return products / (_PRODUCTS_A_NONZERO * max(1, problem.examples.products))
 
 
 def rough_start(problem: Any) -> Floats:
     """A point to begin at: a fraction of an epoch of dfSDCA, with λ of at least 1/n, where its first steps are good."""
     n = problem.n
     count = min(n // 2, _VISITS_A_FEATURE * problem.d)
-    w, alpha = np.zeros(problem.d), np.zeros(n)
-    order = np.random.default_rng(0).choice(n, count, replace=False)
+    w, alpha = np.zeros(problem.d), np.zeros(problem.examples.total)
+    draws = Draws(np.random.default_rng(0).choice(n, count, replace=False))
     largest = 4 * problem.examples.typical_square_norm * float(problem.l.max())
     inverse = 1 / max(problem.lam * n, largest)
     # One curvature for all: at least that of any row that is not four times as long as others.
     scale = np.array([4 * problem.examples.typical_square_norm * inverse])
-    kernels.dfsdca(problem.examples.native, problem.loss.native, True, scale, inverse, order, None, alpha, w)
+    problem.examples.dfsdca(problem.loss.native, True, scale, inverse, draws, 0.0, alpha, w)
     if problem.intercept:
-        w[-1] *= problem.examples.constant_value
+        w[problem.free] *= problem.examples.constant_value
     return w
