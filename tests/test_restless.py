@@ -116,7 +116,7 @@ def test_one_seed_one_answer_and_refusals():
     one = df.solve(problem, method="dfsdca", sampling=bound, seed=5)
     two = df.solve(
         problem, method="dfsdca", sampling=bound, seed=5
-    )  # what a run has learnt does not leak into the next
+    )  # nothing leaks from run to run
     assert (one.w == two.w).all()
     assert (one.w == first.w).all()
 

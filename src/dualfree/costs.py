@@ -19,8 +19,8 @@ from dualfree.steps import theorem_theta
 _STEP = 20.0  # what a dfSDCA step costs beside its nonzeros: the loss, the random row
 _PASS_NONZERO, _PASS_ROW = 0.85, 5.0  # a pass: sequential rows, losses by SIMD
 _LOOKS = 1.5  # evaluations of a run of dfSDCA, in passes
-# Epochs of dfSDCA with restless visits, for each factor e of the tolerance and each unit of the condition number: with few
-# features, which many examples share, and with many.
+# Epochs of dfSDCA with restless visits, for each factor e of the tolerance and each unit of the condition number: with
+# few features, which many examples share, and with many.
 _EPOCHS = (0.25, 0.12)
 _FEWEST = (1.0, 0.28)  # epochs in any case: once, and for each factor e of the tolerance
 _NEWTON_FEWEST, _NEWTON_PASSES = 2.0, 0.3  # once, and for each factor e of the tolerance

@@ -41,7 +41,9 @@ class Restless(_Serial):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(400, 5))
     >>> problem = df.Problem(X, df.losses.Logistic(X @ np.ones(5) > 0), lam=1 / 4000)  # most examples are easy
-    >>> epochs = {s: df.solve(problem, method="dfsdca", sampling=s, evaluate_every=1).epochs for s in ("shuffled", "restless")}
+    >>> epochs = {}
+    >>> for sampling in ("shuffled", "restless"):
+    ...     epochs[sampling] = df.solve(problem, method="dfsdca", sampling=sampling).epochs
     >>> epochs["restless"] < epochs["shuffled"]
     True
     """
@@ -137,6 +139,8 @@ class RestlessBound(BoundSampling):
             if first < n:
                 now.order = self._shuffled(seed, now.begin, visits).indices
             else:
+                if now.sure == 0:  # the first round of the kind, or nothing moved in the last one
+                    np.maximum(now.unrest, _LEAST * float(now.unrest.max()), out=now.unrest)
                 now.sure = kernels.draw_restless(seed, now.begin, now.unrest, visits, now.sure, self._room)
                 now.order = self._room[:visits]
             now.before = self._alpha[self.problem.examples.positions(now.order)]
