@@ -274,7 +274,11 @@ class Rows(Flat):
     def weighted_square_norms(self, beta: Floats | None, less: Floats | None = None) -> Floats:
         """``Σ_j (β_j − less_i) A_ij²`` for each example."""
         out = np.empty(self.n)
-        kernels.square_norms(self.native, beta, out)
+        if beta is None and sparse.issparse(self.X) and len(self._arrays[0]) == 1:  # the one value that is stored
+            np.multiply(self.nonzeros, float(self._arrays[0][0]) ** 2, out=out)
+            out += self.constant_value**2
+        else:
+            kernels.square_norms(self.native, beta, out)
         return out if less is None else out - less * self.square_norms
 
     def groups_touching(self, groups: Groups) -> Floats:

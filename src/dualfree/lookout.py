@@ -27,13 +27,14 @@ class Lookout:
         problem = method.problem
         condition = 1 + float(np.mean(problem.l)) * problem.examples.typical_square_norm / (problem.lam * problem.n)
         looks = method.sampling.sampling.looks
+        self._margin = looks.margin
         ratio = looks.ratio * condition**looks.power
         self._ratio = ratio / (2 * largest * problem.n) if largest > 0 else 0.0
         self._limits, self._value, self._next = limits, math.inf, _FIRST_LOOK
 
     def due(self, epoch: float, moved: float) -> bool:
         """Whether the tolerance may have been reached, or it is time to see how things stand."""
-        return epoch >= self._next or not self._ratio * moved > self._limits.goal(self._value)
+        return epoch >= self._next or not self._margin * self._ratio * moved > self._limits.goal(self._value)
 
     def learn(self, row: Row, moved: float) -> None:
         """Take in an evaluation."""

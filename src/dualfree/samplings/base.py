@@ -64,6 +64,8 @@ class Looks(NamedTuple):
     """Of the gap to the sum that the moves bound, for a condition number of one ..."""
     power: float
     """... and the power of the condition number with which it grows."""
+    margin: float
+    """By how much the predicted gap must be below the tolerance: an evaluation in vain costs about an epoch."""
 
 
 Drawer = Callable[[int, int, int], Draws]  # (seed, first step, number of steps)
@@ -94,7 +96,7 @@ class Sampling:
     adapts: ClassVar[bool] = False
     """Whether the probabilities follow the run: then no step may rest on them."""
 
-    looks: ClassVar[Looks] = Looks(every=1.0, ratio=0.35, power=0.5)
+    looks: ClassVar[Looks] = Looks(every=1.0, ratio=0.35, power=0.5, margin=1.0)
     """Measured: how the moves of an epoch tell the duality gap."""
 
     def probabilities(self, problem: "Problem") -> ArrayLike:
