@@ -19,9 +19,9 @@ from dualfree.steps import theorem_theta
 _STEP = 20.0  # what a dfSDCA step costs beside its nonzeros: the loss, the random row
 _PASS_NONZERO, _PASS_ROW = 0.85, 5.0  # a pass: sequential rows, losses by SIMD
 _LOOKS = 1.5  # evaluations of a run of dfSDCA, in passes
-# Epochs of dfSDCA with restless visits, for each factor e of the tolerance and each unit of the condition number: with
-# few features, which many examples share, and with many.
-_EPOCHS = (0.25, 0.12)
+# Epochs of dfSDCA with restless visits, for each factor e of the tolerance, and the power of the condition number that
+# multiplies them: with few features, which many examples share, and with many.
+_EPOCHS = ((0.25, 1.0), (0.136, 0.75))
 _FEWEST = (1.0, 0.28)  # epochs in any case: once, and for each factor e of the tolerance
 _NEWTON_FEWEST, _NEWTON_PASSES = 2.0, 0.3  # once, and for each factor e of the tolerance
 _ROOT = 0.45  # power of the condition number that the full-pass methods feel
@@ -100,8 +100,8 @@ def estimate(problem: Problem, tol: float) -> Costs:
 
 
 def _dfsdca(problem: Problem, digits: float, hardness: float) -> float:
-    many = problem.examples.d > MOST_FEATURES
-    return max(_FEWEST[0] + _FEWEST[1] * digits, _EPOCHS[many] * digits * (1 + hardness))
+    each, power = _EPOCHS[problem.examples.d > MOST_FEATURES]
+    return max(_FEWEST[0] + _FEWEST[1] * digits, each * digits * float((1 + hardness) ** power))
 
 
 def _newton(digits: float, hardness: float) -> float:
