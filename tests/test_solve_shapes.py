@@ -8,7 +8,6 @@ import dualfree as df
 from dualfree.losses import Huber, Logistic, SmoothedHinge, Squared, SquaredHinge
 from small_problems import LOSSES, SHAPES, data, invariant_error, labels, problem, targets
 
-
 SHAPE = pytest.mark.parametrize("loss", ["logistic", *SHAPES])  # one loss for each shape of example
 
 
