@@ -1,7 +1,5 @@
 """Negative weights with an intercept: the right optimum, a certificate that holds, and refusals in words."""
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -195,6 +193,5 @@ def test_what_is_refused():
         ValueError, match=r"sample_weight\[\d+\] is negative and fit_intercept is True: the weights add"
     ):
         Ridge().fit(X, y, -np.abs(weight))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        Ridge().fit(X, y, weight)
+    with pytest.raises(ValueError, match=sentence + "no method takes both with an L1 part"):
+        df.Problem(X, Squared(y, weight), 1.0, intercept=True, regulariser=df.regularisers.L2L1(0.1))

@@ -353,6 +353,8 @@ class Problem:
         if weight is None or not (weight < 0).any():
             self.require_convex("intercept=True")
         reason = no_best_intercept(self.loss)
+        if self.mu > 0 or isinstance(self.examples, Stored):
+            reason = "no method takes both with an L1 part, or on a store larger than its memory_limit"
         if weight is not None and reason is not None:
             at = int(np.argmax(weight < 0))
             raise ValueError(f"intercept is True and weight[{at}] is {weight[at]:g}, a negative weight: {reason}.")
