@@ -8,31 +8,25 @@ import dualfree as df
 from dualfree._native import kernels
 from dualfree.methods.curvature import Base, LimitedMemory
 from dualfree.methods.newton import sample_size
-from helpers.off_centre import LOSSES, make_data
+from helpers.off_centre import LOSSES, OUTPUTS, make_data, make_loss
 
 INTERCEPT = [False, True]
 
 
-SEVERAL = {  # losses of several numbers; without an intercept only the blocks
-    "softmax": lambda Y, **k: df.losses.Softmax(Y.argmax(axis=1), **k),
-    "squared-targets": df.losses.Squared,
-    "huber-targets": lambda Y, **k: df.losses.Huber(Y, 0.7, **k),
-    "conditional-logit": lambda Y, **k: df.losses.ConditionalLogit(np.zeros(len(Y) // 3), **k),
-    "listnet": lambda Y, **k: df.losses.ListNet(Y[:, 0], **k),
+BLOCKS = {
+    "conditional-logit": lambda y, **k: df.losses.ConditionalLogit(np.zeros(len(y) // 3), **k),
+    "listnet": df.losses.ListNet,
 }
-BLOCKS = ("conditional-logit", "listnet")
+SEVERAL = (*OUTPUTS, *BLOCKS)  # the latter have no intercept
 CASES = [(name, with_b) for with_b in INTERCEPT for name in (*LOSSES, *SEVERAL) if not (with_b and name in BLOCKS)]
 
 
 def make_problem(name, lam, intercept, layout=np.asarray, weight=None):
     X, y = make_data(name, centre=1.0)
-    if name in LOSSES:
-        return df.Problem(layout(X), LOSSES[name](y, weight=weight), lam, intercept=intercept)
-    loss = SEVERAL[name](X @ np.random.default_rng(7).normal(size=(X.shape[1], 3)), weight=weight)
     if name in BLOCKS:
         start = np.concatenate([[0], np.cumsum(np.resize([2, 4, 3, 3], 20))])
-        return df.Problem(df.Blocks(layout(X), start), loss, lam)
-    return df.Problem(layout(X), loss, lam, intercept=intercept)
+        return df.Problem(df.Blocks(layout(X), start), BLOCKS[name](y, weight=weight), lam)
+    return df.Problem(layout(X), make_loss(name, X, y, weight), lam, intercept=intercept)
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix, np.asfortranarray, lambda X: X.astype(np.float32)])

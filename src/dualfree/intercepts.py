@@ -43,6 +43,11 @@ def best_intercepts(loss: Loss, z: Floats, start: Any) -> Floats:
         while length > _SHORTEST and not there[0] <= value + 1e-4 * length * promised + 1e-15 * abs(value) + rounding:
             length *= 0.5
             there = _sums(loss, z, b + length * move)
+        while length >= 1 and float(there[1] @ move) < 0.5 * promised:  # far out, where slopes hardly change
+            further = _sums(loss, z, b + 2 * length * move)
+            if not further[0] < there[0]:
+                break
+            length, there = 2 * length, further
         # Where the values differ by rounding alone, the slope decides.
         if not (there[0] < value or np.abs(there[1]).max() < np.abs(slope).max()):
             break
