@@ -73,6 +73,17 @@ def test_stored_zeros_do_not_count_as_nonzeros():
         np.testing.assert_allclose(sampling.bind(problem_of(full)).v, sampling.bind(problem_of(X)).v, rtol=1e-13)
 
 
+@pytest.mark.parametrize("loss", [df.losses.Squared, df.losses.Softmax])
+@pytest.mark.parametrize("name", CASE_NAMES)
+def test_an_intercept_is_a_feature_that_all_have(name, loss):
+    X = matrix(np.random.default_rng(5), 9, 4)
+    with_b = df.Problem(with_layout(X, "csr-int32"), loss(np.arange(9) % 3), lam=0.1, intercept=True)
+    column = np.full((9, 1), with_b.examples.constant_value)
+    plain = df.Problem(np.hstack([X, column]), loss(np.arange(9) % 3), lam=0.1)
+    sampling = sampling_case(name, 9, seed=2).sampling
+    np.testing.assert_allclose(sampling.bind(with_b).v, sampling.bind(plain).v, rtol=1e-10)
+
+
 HALVES = [[0, 1, 2], [3, 4, 5]]
 TIGHT = {
     "serial": (S.Uniform(), reference_samplings.serial(np.full(6, 1 / 6))),
