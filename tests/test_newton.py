@@ -162,3 +162,14 @@ def test_what_is_refused():
 
     with pytest.raises(ValueError, match=r"needs the second derivative of the loss, which Own does not give"):
         df.solve(df.Problem(X, Own(y), 1.0), method="newton")
+
+
+def test_a_hessian_that_has_aged_is_made_anew():
+    """Ten classes that can be told apart, λ tiny: from the first Hessian alone, hundreds of passes would be needed."""
+    rng = np.random.default_rng(8)
+    centres = rng.normal(size=(10, 20))
+    y = rng.integers(10, size=800)
+    problem = df.Problem(centres[y] + 0.3 * rng.normal(size=(800, 20)), df.losses.Softmax(y), lam=1e-7)
+    result = df.solve(problem, method="newton", tol=1e-6, max_epochs=200)
+    assert result.status == "converged"
+    assert result.epochs <= 60
