@@ -1,6 +1,7 @@
 // A pass over all examples in blocks of about equal work. The blocks depend on the data alone, each gathers its sums in
 // memory of its own, and these are added up in order: the same bits for any number of threads.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -54,9 +55,18 @@ template <class R, class Number, class Visit>
 auto over_blocks(const R& rows, int threads, Size size, Number* out, Visit&& visit) {
     const std::vector<Size> start = blocks_of(rows, size);
     const Size count = Size(start.size()) - 1;
-    std::vector<Number> sums(std::size_t((count - 1) * size));
     std::vector<decltype(visit(Size(0), Size(0), out))> found(static_cast<std::size_t>(count));
     threads = std::min(useful_threads(threads, rows.work_before(rows.n)), int(count));
+    if (threads == 1) {  // the same sums in the same order, and one piece of fresh memory for all
+        std::vector<Number> sums(std::size_t(count > 1 ? size : 0));
+        for (Size b = 0; b < count; ++b) {
+            if (b > 1) std::fill(sums.begin(), sums.end(), Number{});
+            found[std::size_t(b)] = visit(start[std::size_t(b)], start[std::size_t(b) + 1], b == 0 ? out : sums.data());
+            for (Size j = 0; b > 0 && j < size; ++j) out[j] += sums[std::size_t(j)];
+        }
+        return found;
+    }
+    std::vector<Number> sums(std::size_t((count - 1) * size));
     Barrier barrier(threads);
     in_parallel(threads, [&](int t) {
         for (Size b = cut(count, threads, t); b < cut(count, threads, t + 1); ++b)

@@ -9,6 +9,8 @@ from typing import Any
 from dualfree.costs import TITLES, Costs, estimate
 from dualfree.problem import Problem
 from dualfree.result import History, Result, Row, Status
+from dualfree.samplings import Restless
+from dualfree.store.examples import Stored
 
 _LOOK_AFTER = 4.0  # epochs before a rate can be read off the history
 
@@ -89,6 +91,8 @@ def _dfsdca_first(
     def watch(row: Row) -> bool:
         return (bool(callback(row)) if callback is not None else False) or (switch is not None and switch(row))
 
+    if options["sampling"] is None and options["step"] is None and _takes_restless(problem):
+        options["sampling"] = Restless()
     first = solve_by("dfsdca", problem, watch, **options)
     if other is None or switch is None or not switch.reason:
         return replace(first, method="auto: dfsdca", message=_with(first, costs.reason))
@@ -98,6 +102,11 @@ def _dfsdca_first(
     later |= {"max_epochs": max(options["max_epochs"] - first.epochs, 1.0), "evaluate_every": 1.0}
     second = solve_by(other, problem, callback, warm_start=first, begun=time.perf_counter(), **later)
     return _joined(first, second, f"auto: dfsdca, then {other}", switch.reason)
+
+
+def _takes_restless(problem: Problem) -> bool:
+    """Whether visits may be chosen by moves: not on a store, which is read by windows."""
+    return problem.loss.all_convex and not isinstance(problem.examples, Stored)
 
 
 def _with(result: Result, reason: str) -> str:

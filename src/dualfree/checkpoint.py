@@ -98,6 +98,7 @@ class Checkpoints:
         state.iteration, state.moved = said["iteration"], said["moved"]
         state.centre = np.array(said["centre"]) if isinstance(said["centre"], list) else said["centre"]
         state.memory = {name[7:]: array for name, array in arrays.items() if name.startswith("memory.")}
+        run.sampling.recall({name[9:]: array for name, array in arrays.items() if name.startswith("sampling.")})
         run.history.rows[:] = [Row(*row) for row in said["history"]]
         run.best = (arrays["best.w"], arrays["best.alpha"], Certificate(**said["certificate"]))
         run.seconds, run.start_potential, run.piece = said["seconds"], said["start_potential"], said["piece"]
@@ -175,6 +176,7 @@ def _pack(file: IO[bytes], run: "Run", fingerprint: dict[str, Any]) -> None:
     }
     arrays: dict[str, Any] = {"w": state.w, "alpha": state.alpha, "best.w": w, "best.alpha": alpha}
     arrays |= {f"memory.{name}": array for name, array in state.memory.items()}
+    arrays |= {f"sampling.{name}": array for name, array in run.sampling.memory.items()}
     np.savez(file, dualfree_checkpoint=np.array(json.dumps(said)), **arrays)
 
 

@@ -19,8 +19,10 @@ from dualfree.steps import theorem_theta
 _STEP = 20.0  # what a dfSDCA step costs beside its nonzeros: the loss, the random row
 _PASS_NONZERO, _PASS_ROW = 0.85, 5.0  # a pass: sequential rows, losses by SIMD
 _LOOKS = 1.5  # evaluations of a run of dfSDCA, in passes
-_EPOCHS = 0.25  # of dfSDCA, for each factor e of the tolerance and each unit of the condition number
-_FEWEST = (1.0, 0.33)  # epochs in any case: once, and for each factor e of the tolerance
+# Epochs of dfSDCA with restless visits, for each factor e of the tolerance and each unit of the condition number: with
+# few features, which many examples share, and with many.
+_EPOCHS = (0.25, 0.12)
+_FEWEST = (1.0, 0.28)  # epochs in any case: once, and for each factor e of the tolerance
 _NEWTON_FEWEST, _NEWTON_PASSES = 2.0, 0.3  # once, and for each factor e of the tolerance
 _ROOT = 0.45  # power of the condition number that the full-pass methods feel
 _LBFGS_PASSES = 1.0  # for each factor e of the tolerance
@@ -84,7 +86,7 @@ def estimate(problem: Problem, tol: float) -> Costs:
     epoch = nonzeros + _STEP * n
     one_pass = _PASS_NONZERO * nonzeros + _PASS_ROW * n
     looks = _LOOKS * one_pass / epoch
-    epochs = {"dfsdca": _dfsdca(digits, hardness) + looks}
+    epochs = {"dfsdca": _dfsdca(problem, digits, hardness) + looks}
     if concave:  # the steps of Theorem 1 are of order 1/n² at λ = 1/n
         rate = theorem_theta(Uniform().bind(problem), 1) * problem.convexity.sigma / problem.lam
         epochs["dfsdca"] = digits / (rate * n) + looks
@@ -97,8 +99,9 @@ def estimate(problem: Problem, tol: float) -> Costs:
     return Costs(epochs)
 
 
-def _dfsdca(digits: float, hardness: float) -> float:
-    return max(_FEWEST[0] + _FEWEST[1] * digits, _EPOCHS * digits * (1 + hardness))
+def _dfsdca(problem: Problem, digits: float, hardness: float) -> float:
+    many = problem.examples.d > MOST_FEATURES
+    return max(_FEWEST[0] + _FEWEST[1] * digits, _EPOCHS[many] * digits * (1 + hardness))
 
 
 def _newton(digits: float, hardness: float) -> float:
@@ -108,7 +111,7 @@ def _newton(digits: float, hardness: float) -> float:
 
 def _with_several_outputs(problem: Problem, digits: float, hardness: float) -> Costs:
     """The same where an example has several outputs."""
-    epochs = {"dfsdca": _dfsdca(digits, hardness) + _LOOKS * _VECTOR_PASS}
+    epochs = {"dfsdca": _dfsdca(problem, digits, hardness) + _LOOKS * _VECTOR_PASS}
     if problem.d <= MOST_FEATURES:
         hessian = hessian_passes(problem, sample_size(problem))
         epochs["newton"] = (_newton(digits, hardness) + hessian) * _VECTOR_PASS

@@ -17,7 +17,8 @@ from dualfree.arrays import Floats, Indices
 from dualfree.groups import Groups
 
 _GRAM_ROWS = 1024
-_CROWDED = 0.25  # share of stored entries from which BLAS, zeros and all, makes sums of products sooner
+_CROWDED = 0.25  # share of stored entries from which BLAS, zeros and all, makes sums of products sooner ...
+_BY_BLAS = 0.5  # ... in about this much of the time
 _TYPICAL_ROWS = 4096
 _RUN = 256  # of them side by side
 
@@ -109,6 +110,11 @@ class Rows(Flat):
         return self.n
 
     @property
+    def places(self) -> tuple[Any, ...]:
+        """Where the outputs of each example lie in α, for the kernels."""
+        return (self.n, 1)
+
+    @property
     def owners(self) -> Indices:
         """The example that each row of X belongs to."""
         return np.arange(self.n)
@@ -171,7 +177,8 @@ class Rows(Flat):
         """Products that `hessian_sum` takes for an example, the mean of some thousand examples where there are more."""
         every = max(1, self.n // _TYPICAL_ROWS)
         pairs_of_outputs = self.m * (self.m + 1) / 2
-        return 0.5 * pairs_of_outputs * float(np.mean(np.square(self.nonzeros[::every], dtype=np.float64)))
+        pairs_of_entries = 0.5 * float(np.mean(np.square(self.nonzeros[::every], dtype=np.float64)))
+        return pairs_of_outputs * pairs_of_entries * (_BY_BLAS if self._crowded else 1.0)
 
     @cached_property
     def nonzeros(self) -> Indices:
@@ -238,7 +245,7 @@ class Rows(Flat):
         """``Σ φ_i``, the Fenchel terms, ``Σ A_i ∇φ_i`` and ``Σ A_i a_i`` (a: α in the conjugates' domain)."""
         sums = np.zeros(2 * self.size)
         total, fenchel = kernels.certify(self.native, loss, w, alpha, sums, threads=n_threads)
-        return total, fenchel, sums[::2].copy(), sums[1::2].copy()
+        return total, fenchel, sums[::2], sums[1::2]  # views: copies of long vectors cost more than strides
 
     def dfsdca(
         self,
@@ -267,7 +274,11 @@ class Rows(Flat):
     def weighted_square_norms(self, beta: Floats | None, less: Floats | None = None) -> Floats:
         """``Σ_j (β_j − less_i) A_ij²`` for each example."""
         out = np.empty(self.n)
-        kernels.square_norms(self.native, beta, out)
+        if beta is None and sparse.issparse(self.X) and len(self._arrays[0]) == 1:  # the one value that is stored
+            np.multiply(self.nonzeros, float(self._arrays[0][0]) ** 2, out=out)
+            out += self.constant_value**2
+        else:
+            kernels.square_norms(self.native, beta, out)
         return out if less is None else out - less * self.square_norms
 
     def groups_touching(self, groups: Groups) -> Floats:
@@ -285,6 +296,10 @@ class Rows(Flat):
         kernels.grouped_square_norms(self.native, groups.members, groups.start, mass, *beta, out)
         return out
 
+    @property
+    def _crowded(self) -> bool:
+        return bool(self.stored >= _CROWDED * self.n * self.X.shape[1])
+
     def upper_gram(self, weights: Floats, indices: Indices) -> Floats:
         """The upper triangle of ``Σ c_k A_i A_iᵀ`` over the listed examples: a d × d array, for few features."""
         return np.asarray(self.upper_grams(weights[None], indices)[0])
@@ -292,7 +307,7 @@ class Rows(Flat):
     def upper_grams(self, weights: Floats, indices: Indices) -> Floats:
         """The same for several sets of weights, one in each row."""
         out = np.zeros((len(weights), self.d, self.d))
-        if sparse.issparse(self.X) and self.stored < _CROWDED * self.n * self.X.shape[1]:
+        if sparse.issparse(self.X) and not self._crowded:
             for factors, gram in zip(weights, out, strict=True):
                 kernels.upper_gram(self.native, indices, factors, gram.reshape(-1))
             return out

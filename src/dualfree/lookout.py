@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from dualfree.methods.base import Method
 
 _FIRST_LOOK = 8.0  # epochs after which to look in any case; then at twice as many, and so on
-_RATIO = 0.35  # of the gap at the end of an epoch to that sum, for a condition number of one; it grows with its root
 
 
 class Lookout:
@@ -20,19 +19,22 @@ class Lookout:
 
     φ_i* is 1/l_i-strongly convex, so an example whose α_i wants to move by δ_i has a Fenchel gap of at least
     ``δ_i²/(2 l_i)``: while ``(1/n) Σ δ_i²/(2 l_i)`` is far above the tolerance, the gap is too. After an evaluation the
-    ratio of the gap to that sum is known, and hardly changes.
+    ratio of the gap to that sum is known, and hardly changes; before, `Sampling.looks` has a guess.
     """
 
     def __init__(self, method: "Method", limits: Limits) -> None:
         largest = float(method.problem.l.max())
         problem = method.problem
         condition = 1 + float(np.mean(problem.l)) * problem.examples.typical_square_norm / (problem.lam * problem.n)
-        self._ratio = _RATIO * math.sqrt(condition) / (2 * largest * problem.n) if largest > 0 else 0.0
+        looks = method.sampling.sampling.looks
+        self._margin = looks.margin
+        ratio = looks.ratio * condition**looks.power
+        self._ratio = ratio / (2 * largest * problem.n) if largest > 0 else 0.0
         self._limits, self._value, self._next = limits, math.inf, _FIRST_LOOK
 
     def due(self, epoch: float, moved: float) -> bool:
         """Whether the tolerance may have been reached, or it is time to see how things stand."""
-        return epoch >= self._next or not self._ratio * moved > self._limits.goal(self._value)
+        return epoch >= self._next or not self._margin * self._ratio * moved > self._limits.goal(self._value)
 
     def learn(self, row: Row, moved: float) -> None:
         """Take in an evaluation."""

@@ -108,7 +108,8 @@ class Run:
         while True:
             if self.state.iteration >= self.target:  # else a resumed run goes on to where it was heading
                 self.state.moved = 0.0
-                self.heading = min(self.heading + (1.0 if every is None else every), self.limits.max_epochs)
+                ahead = self.sampling.sampling.looks.every if every is None else every
+                self.heading = min(self.heading + ahead, self.limits.max_epochs)
                 self.target = max(self.state.iteration + 1, round(self.heading * per_epoch))
             in_time = self._advance_to_target()
             last = not in_time or self.heading >= self.limits.max_epochs
@@ -125,9 +126,9 @@ class Run:
             # The method has things to do at the end of each epoch, so no piece goes beyond one.
             whole = self.state.iteration // per_epoch + 1
             end = max(self.state.iteration + 1, round(whole * per_epoch))
-            if self.state.iteration == round((whole - 1) * per_epoch):
-                self.sampling.refresh(self.state.w, self.state.alpha, self.state.centre)
-            left = min(self.target, end) - self.state.iteration
+            if self.state.iteration == 0 or self.state.iteration >= self.sampling.fresh_until:
+                self.sampling.refresh(self.state.w, self.state.alpha, self.state.centre, self.state.iteration)
+            left = int(min(self.target, end, self.sampling.fresh_until)) - self.state.iteration
             count = left if self.method.whole_epochs else min(self.piece, left)
             self.method.advance(self.state, self.sampling.draw(self.state.iteration, count, self.seed))
             if self.state.iteration == end:

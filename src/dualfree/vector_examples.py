@@ -135,7 +135,7 @@ class MultiOutput(_Vectors, Rows):
 
     @property
     def places(self) -> tuple[int, int]:
-        """Where the outputs of each example lie, for the vector kernels."""
+        """Where the outputs of each example lie in α, for the kernels."""
         return (self.n, self.m)
 
     def positions(self, indices: Indices) -> Indices:
@@ -275,7 +275,7 @@ class Blocks(_Vectors, Flat):
 
     @property
     def places(self) -> tuple[Indices]:
-        """Where the outputs of each example lie, for the vector kernels."""
+        """Where the outputs of each example lie in α, for the kernels."""
         return (self.start,)
 
     @cached_property

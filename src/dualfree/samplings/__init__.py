@@ -9,6 +9,7 @@ from dualfree.samplings.base import BoundSampling, Draws, Sampling
 from dualfree.samplings.batches import Independent, Nice
 from dualfree.samplings.grouped import Buckets, Chunks, Distributed, Partition
 from dualfree.samplings.names import by_name
+from dualfree.samplings.restless import Restless
 from dualfree.samplings.serial import Importance, RandomSerial, Serial, Shuffled, Uniform
 from dualfree.samplings.sets import SetList
 
@@ -24,6 +25,7 @@ __all__ = [
     "Nice",
     "Partition",
     "RandomSerial",
+    "Restless",
     "Sampling",
     "Serial",
     "SetList",

@@ -1,8 +1,9 @@
 """Probabilities that follow the run: an example is drawn more often, the further its α_i is from where it should be."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices, positive
@@ -58,27 +59,47 @@ class Adaptive(_Serial):
         return AdaptiveBound(self, problem, self.probabilities(problem), self.eso(problem))
 
 
+def gain_sizes(problem: "Problem", v: Floats) -> Floats:
+    """``√(v_i + nλ/l_i)``: a move of α_i by δ gains the dual about ``(δ times this)²``, up to a factor for all."""
+    with np.errstate(divide="ignore"):
+        slack = problem.n * problem.lam / problem.l
+    # A loss of weight zero has l_i = 0 and nothing to move: any finite number will do.
+    return np.asarray(np.sqrt(v + np.where(np.isfinite(slack), slack, 0.0)))
+
+
 class AdaptiveBound(BoundSampling):
     """`Adaptive` on one problem: `now` holds the present probabilities, and p those without knowledge, 1/n each."""
 
     def __init__(self, sampling: Adaptive, problem: "Problem", p: Floats, v: Floats) -> None:
         super().__init__(sampling, problem, p, v, self._draw)
-        with np.errstate(divide="ignore"):
-            slack = problem.n * problem.lam / problem.l
-        # A loss of weight zero has l_i = 0 and nothing to move: any finite number will do.
         set_once = object.__setattr__  # the class is frozen for its users
-        set_once(self, "_size", np.sqrt(v + np.where(np.isfinite(slack), slack, 0.0)))
+        set_once(self, "_size", gain_sizes(problem, v))
         set_once(self, "now", np.empty(problem.n))
         set_once(self, "_shrink", sampling.shrink)
         set_once(self, "_order", {})
         self.refresh(np.zeros(problem.d), np.zeros(problem.n))
+        set_once(self, "_fresh_until", 0)
 
     _size: Floats
     now: Floats
     _shrink: float | None
+    _fresh_until: int
     _order: dict[tuple[int, int], Indices]  # the epoch under way: it is drawn once and used in pieces
 
-    def refresh(self, w: Floats, alpha: Floats, offset: float = 0.0) -> None:
+    @property
+    def fresh_until(self) -> int:
+        return self._fresh_until
+
+    @property
+    def memory(self) -> dict[str, NDArray[Any]]:
+        return {"now": self.now, "fresh until": np.array(self._fresh_until)}
+
+    def recall(self, memory: dict[str, NDArray[Any]]) -> None:
+        self.now[:] = memory["now"]
+        object.__setattr__(self, "_fresh_until", int(memory["fresh until"]))
+        self._order.clear()
+
+    def refresh(self, w: Floats, alpha: Floats, offset: float = 0.0, iteration: int = 0) -> None:
         """Take the probabilities that belong to (w, α); `offset` is added to every product with w."""
         loss = self.problem.loss
         z = self.problem.examples.margins(w, offset=offset)
@@ -91,6 +112,7 @@ class AdaptiveBound(BoundSampling):
         usable = np.isfinite(total) and total > 0  # a run that has gone astray ends by its own rules
         self.now[:] = weight / total if usable else 1 / self.problem.n
         self._order.clear()
+        object.__setattr__(self, "_fresh_until", (iteration // self.problem.n + 1) * self.problem.n)
 
     def _draw(self, seed: int, first: int, count: int) -> Draws:
         n, pieces = self.problem.n, [np.empty(0, dtype=np.int64)]

@@ -4,10 +4,10 @@ import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dualfree import eso
 from dualfree.arrays import Floats, Indices, probabilities, vector, whole
@@ -56,6 +56,18 @@ class Draws:
         return cls(indices, batch_start, part_start)
 
 
+class Looks(NamedTuple):
+    """When a run may be done, by what α has moved since `every` epochs ago; see `dualfree.lookout`."""
+
+    every: float
+    ratio: float
+    """Of the gap to the sum that the moves bound, for a condition number of one ..."""
+    power: float
+    """... and the power of the condition number with which it grows."""
+    margin: float
+    """By how much the predicted gap must be below the tolerance: an evaluation in vain costs about an epoch."""
+
+
 Drawer = Callable[[int, int, int], Draws]  # (seed, first step, number of steps)
 
 
@@ -83,6 +95,9 @@ class Sampling:
 
     adapts: ClassVar[bool] = False
     """Whether the probabilities follow the run: then no step may rest on them."""
+
+    looks: ClassVar[Looks] = Looks(every=1.0, ratio=0.35, power=0.5, margin=1.0)
+    """Measured: how the moves of an epoch tell the duality gap."""
 
     def probabilities(self, problem: "Problem") -> ArrayLike:
         """``p_i = Prob(i ∈ Ŝ)``."""
@@ -166,8 +181,21 @@ class BoundSampling:
         """Iterations that visit n examples on average."""
         return self.problem.n / self.mean_size
 
-    def refresh(self, w: Floats, alpha: Floats, offset: float = 0.0) -> None:
-        """Called at the start of each epoch with where the run stands; most samplings do not care."""
+    @property
+    def fresh_until(self) -> float:
+        """The iteration up to which draws may be asked for; then `refresh` is due. Most samplings never need it."""
+        return np.inf
+
+    def refresh(self, w: Floats, alpha: Floats, offset: float = 0.0, iteration: int = 0) -> None:
+        """Called with where the run stands, when it has come to `fresh_until`."""
+
+    @property
+    def memory(self) -> dict[str, NDArray[Any]]:
+        """What the draws to come depend on, beside seed and iteration; a checkpoint keeps it."""
+        return {}
+
+    def recall(self, memory: dict[str, NDArray[Any]]) -> None:
+        """Take back what `memory` gave."""
 
     def draw(self, first: int, count: int, seed: int = 0) -> Draws:
         """The sets of iterations ``first .. first + count − 1``: they depend on (seed, iteration) alone."""

@@ -6,6 +6,7 @@ from dualfree.samplings.adaptive import Adaptive
 from dualfree.samplings.base import Sampling
 from dualfree.samplings.batches import Independent, Nice
 from dualfree.samplings.grouped import Buckets, Chunks, Distributed, Partition
+from dualfree.samplings.restless import Restless
 from dualfree.samplings.serial import Importance, RandomSerial, Shuffled, Uniform
 
 _NAMES: dict[str, tuple[Callable[..., Sampling], tuple[type, ...]]] = {
@@ -13,6 +14,7 @@ _NAMES: dict[str, tuple[Callable[..., Sampling], tuple[type, ...]]] = {
     "importance": (Importance, ()),
     "shuffled": (Shuffled, ()),
     "adaptive": (Adaptive, ()),
+    "restless": (Restless, ()),
     "random": (RandomSerial, (float,)),
     "nice": (Nice, (int,)),
     "independent": (Independent, (float,)),

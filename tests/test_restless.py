@@ -1,0 +1,134 @@
+"""Visits to what moves: how the rounds are drawn, what they learn, and that runs with them end at the same optimum."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import dualfree as df
+from dualfree._native import kernels
+from dualfree.samplings import Restless
+from small_problems import problem as small_problem
+
+N = 400
+
+
+def easy_and_hard(n=N, d=6, lam=1e-4):
+    """Most examples are far from the boundary."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, d))
+    return df.Problem(sparse.csr_matrix(X), df.losses.Logistic(X @ np.ones(d) + rng.normal(size=n) * 0.1 > 0), lam)
+
+
+def drawn(unrest, count, rounds, seed=0):
+    order = np.empty(len(unrest) + 1, dtype=np.int64)
+    seen, sure = np.zeros(len(unrest)), 0.0
+    for k in range(rounds):
+        sure = kernels.draw_restless(seed, k, unrest, count, sure, order)
+        assert len(np.unique(order[:count])) == count
+        seen[order[:count]] += 1
+    return seen / rounds, sure
+
+
+@pytest.mark.parametrize("n", [N, 20_000])
+def test_a_round_visits_in_proportion_to_unrest(n):
+    unrest = np.exp(3 * np.random.default_rng(0).normal(size=n))
+    shares, sure = drawn(unrest, n // 8, 400)
+    wanted = np.minimum(1.0, unrest / sure)
+    assert n // 8 <= wanted.sum() <= 1.15 * n // 8  # somewhat more are picked than visited
+    np.testing.assert_allclose(shares.sum(), n // 8)
+    expected = wanted * (n // 8) / wanted.sum()
+    assert np.abs(shares - expected).max() < 5.5 * np.sqrt(0.25 / 400)
+    assert np.corrcoef(shares, expected)[0, 1] > 0.99
+
+
+def test_where_nothing_moves_all_are_alike():
+    for unrest in (np.zeros(N), np.full(N, np.nan), np.full(N, np.inf)):
+        shares, sure = drawn(unrest, N // 8, 300)
+        assert sure == 0
+        assert np.abs(shares - 1 / 8).max() < 6 * np.sqrt(1 / 8 / 300)
+
+
+@pytest.mark.parametrize("shape", ["rows", "outputs", "blocks"])
+def test_unrest_is_what_the_last_visit_moved(shape):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    problem = {
+        "rows": lambda: df.Problem(X, df.losses.Logistic(np.arange(60) % 2), 0.01),
+        "outputs": lambda: df.Problem(X, df.losses.Softmax(np.arange(60) % 3), 0.01),
+        "blocks": lambda: df.Problem(df.Blocks(X, np.arange(0, 61, 2)), df.losses.ConditionalLogit([0] * 30), 0.01),
+    }[shape]()
+    n, bound = problem.n, Restless().bind(problem)
+    alpha, w, seen = rng.normal(size=problem.examples.total), np.zeros(problem.d), []
+    learnt, iteration, rounds = np.zeros(n), 0, 0
+    weight = np.sqrt(bound.v + n * problem.lam / problem.l)
+    while iteration < 3 * n:
+        bound.refresh(w, alpha, 0.0, iteration)
+        count = bound.fresh_until - iteration
+        order = bound.draw(iteration, count).indices
+        before = alpha.copy()
+        moves = rng.normal(size=len(alpha)) * np.isin(np.repeat(np.arange(n), len(alpha) // n), order)
+        alpha += moves
+        lengths = np.linalg.norm((alpha - before).reshape(n, -1), axis=1)
+        learnt *= np.sqrt(2)
+        learnt[order] = (lengths * weight)[order] * np.sqrt(2)
+        seen.append(order)
+        iteration, rounds = iteration + count, rounds + 1
+    assert sorted(np.concatenate(seen[:8]).tolist()) == list(range(n))  # once each, to begin with
+    bound.refresh(w, alpha, 0.0, iteration)
+    present = bound.memory["unrest"] / bound.memory["numbers"][0]
+    np.testing.assert_allclose(present, learnt, rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "smoothed-hinge", "squared-hinge", "squared", "huber"])
+def test_the_same_optimum_as_with_any_order(loss):
+    problem = small_problem(loss, lam=0.003)
+    rough = df.solve(problem, method="dfsdca", sampling="restless", tol=1e-10, max_epochs=3000)
+    best = df.solve(problem, method="dfsdca", sampling="shuffled", tol=1e-12, max_epochs=3000)
+    assert rough.status is df.Status.CONVERGED
+    np.testing.assert_allclose(rough.w, best.w, atol=1e-5 * (1 + np.abs(best.w).max()))
+    np.testing.assert_allclose(problem.primal(rough.alpha), rough.w, atol=1e-9 * (1 + np.abs(best.w).max()))
+
+
+def test_easy_examples_are_left_in_peace():
+    epochs = {}
+    for sampling in ("shuffled", "restless"):
+        result = df.solve(easy_and_hard(), method="dfsdca", sampling=sampling, tol=1e-6, max_epochs=2000)
+        assert result.status is df.Status.CONVERGED
+        epochs[sampling] = result.epochs
+    assert epochs["restless"] < 0.7 * epochs["shuffled"]
+
+
+def test_auto_takes_it_and_says_so():
+    wide = df.Problem(sparse.random(50, 6000, 0.05, "csr", rng=np.random.default_rng(0)),
+                      df.losses.Logistic(np.arange(50) % 2), 0.1)  # fmt: skip
+    assert df.solve(wide, method="auto").sampling == "Restless()"
+    assert df.solve(wide, method="auto", sampling="uniform").sampling == "Uniform()"
+    assert df.solve(wide, method="auto", step="per-example").sampling == "Shuffled()"
+
+
+def test_one_seed_one_answer_and_refusals():
+    problem = easy_and_hard()
+    first, again = (df.solve(problem, method="dfsdca", sampling="restless", seed=5) for _ in range(2))
+    assert (first.w == again.w).all()
+    with pytest.raises(ValueError, match="such a step rests on them"):
+        df.solve(problem, method="dfsdca", sampling="restless", step="theorem-2")
+    bound = Restless().bind(problem)
+    one = df.solve(problem, method="dfsdca", sampling=bound, seed=5)
+    two = df.solve(
+        problem, method="dfsdca", sampling=bound, seed=5
+    )  # nothing leaks from run to run
+    assert (one.w == two.w).all()
+    assert (one.w == first.w).all()
+
+
+@pytest.mark.parametrize("sampling", ["restless", "adaptive"])
+def test_a_resumed_run_ends_at_the_same_bits(tmp_path, sampling):
+    problem, file = easy_and_hard(), tmp_path / "run.npz"
+    settings = {"method": "dfsdca", "sampling": sampling, "tol": 1e-9, "max_epochs": 4000}
+    whole = df.solve(problem, **settings)
+    stopped = df.solve(problem, **settings, checkpoint=file, checkpoint_every=1e-9,
+                       callback=lambda row: row.epoch >= 5)  # fmt: skip
+    assert stopped.status is df.Status.STOPPED
+    resumed = df.solve(problem, **settings, checkpoint=file, resume=True)
+    assert resumed.epochs == whole.epochs
+    assert (resumed.w == whole.w).all()
