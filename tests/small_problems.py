@@ -39,6 +39,10 @@ LOSSES = {
     "smoothed-hinge": lambda X: losses.SmoothedHinge(labels(X), gamma=0.5),
     "huber": lambda X: losses.Huber(targets(X), delta=0.3),
 }
+SHAPES = {  # losses of several numbers: on the outputs of a row, on the rows of a block
+    "softmax": lambda X: losses.Softmax(np.digitize(targets(X), [-0.5, 0.5])),
+    "conditional-logit": lambda X: losses.ConditionalLogit(np.zeros(len(X) // 3)),
+}
 
 
 class EveryOther(samplings.Sampling):
@@ -77,10 +81,15 @@ SAMPLINGS = {
 
 
 def problem(loss: str = "logistic", *, kind: str = "csr", lam: float | None = None, X: Any = None) -> df.Problem:
-    """A small problem with the loss of that name."""
-    X = data() if X is None else X
-    made = LOSSES[loss](X)
-    return df.Problem(sparse.csr_array(X) if kind == "csr" else X, made, lam=1 / len(X) if lam is None else lam)
+    """A small problem with the loss of that name; for blocks the rows of X come in groups of two, four and three."""
+    blocks = loss == "conditional-logit"
+    X = data(3 * N if blocks else N) if X is None else X
+    made = (LOSSES | SHAPES)[loss](X)
+    stored = sparse.csr_array(X) if kind == "csr" else X
+    n = len(X) // 3 if blocks else len(X)
+    if blocks:
+        stored = df.Blocks(stored, np.concatenate([[0], np.cumsum(np.resize([2, 4, 3], n))]))
+    return df.Problem(stored, made, lam=1 / n if lam is None else lam)
 
 
 def invariant_error(of: df.Problem, result: df.Result) -> float:

@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 
 import dualfree as df
-from dualfree.convexity import smallest_eigenvalue
+from dualfree.eigenvalues import smallest_eigenvalue
 from dualfree.examples import Rows
 from dualfree.linear_model import LogisticRegression, Ridge
-from dualfree.losses import Huber, Logistic, Loss, Squared
+from dualfree.losses import ConditionalLogit, Huber, Logistic, Loss, Softmax, Squared
 
 
 def signed(n=300, d=8, share=0.2, seed=0):
@@ -73,17 +73,53 @@ def test_logistic_is_proven_disproven_or_left_open():
     opened = df.Problem(X, Logistic(y, weight), lam=0.5 * concave)
     assert opened.convexity.known is None
     with pytest.warns(
-        df.ConvexityWarning, match="whether P is convex was not decided .*certificate assumes that it is"
+        df.ConvexityWarning, match="whether P is convex was not decided .*assumes that the average loss is convex"
     ):
         result = df.solve(opened, max_epochs=1)
     assert not result.certificate.average_convex
-    assert "if P is convex (assumed, not decided)" in result.message
+    assert "if the average loss is convex between the two (assumed, not decided)" in result.message
     upside_down = df.Problem(X, Logistic(y, -weight), lam=1e-4)
     assert upside_down.convexity.known is False
     with pytest.warns(df.ConvexityWarning, match="P is not convex .at w = 0 .*nothing but the gradient is certified"):
         result = df.solve(upside_down, max_epochs=1)
     assert result.step == "safeguarded"
     assert not result.certificate.guaranteed
+
+
+def test_several_targets_are_decided_as_one():
+    X, y, weight = signed(share=0.6)
+    least = np.linalg.eigvalsh(hessian(X, weight))[0]
+    Y = np.column_stack([y, -y, 0 * y])
+    for lam in (-1.01 * least, -0.99 * least):
+        several, one = (df.Problem(X, Squared(t, weight), lam=lam).convexity for t in (Y, y))
+        assert several.known is one.known
+        assert several.sigma == pytest.approx(one.sigma, rel=1e-9)
+
+
+@pytest.mark.parametrize("shape", ["multi-output", "blocks"])
+def test_losses_of_several_numbers_are_proven_disproven_or_left_open(shape):
+    X, y, _ = signed(n=90, d=4)
+    weight = np.where(np.arange(30 if shape == "blocks" else 90) % 5 == 0, -1.0, 1.0)
+
+    def problem(lam, sign=1.0):
+        if shape == "blocks":
+            return df.Problem(df.Blocks(X, np.arange(0, 91, 3)), ConditionalLogit(np.zeros(30), sign * weight), lam)
+        return df.Problem(X, Softmax(np.digitize(y, [-0.5, 0.5]), sign * weight), lam)
+
+    owners = problem(1.0).examples.owners
+    concave = np.linalg.eigvalsh(0.5 * hessian(X, (weight < 0)[owners].astype(float)) * len(owners) / len(weight))[-1]
+    assert problem(1.01 * concave).convexity.known is True
+    assert problem(1.01 * concave).convexity.sigma == pytest.approx(0.01 * concave, rel=1e-6)
+    assert problem(0.5 * concave).convexity.known is None
+    upside_down = problem(1e-4, sign=-1.0)
+    assert upside_down.convexity.known is False
+    # By the second difference of P at zero, along its direction of least curvature.
+    upper = upside_down.hessian(np.zeros(upside_down.examples.total))
+    value, vectors = np.linalg.eigh(upper, UPLO="U")
+    step = 1e-3 * vectors[:, 0]
+    bend = upside_down.value(step) + upside_down.value(-step) - 2 * upside_down.value(0 * step)
+    assert bend / 1e-6 == pytest.approx(value[0], rel=1e-3)
+    assert value[0] < 0
 
 
 def test_who_knows_better_may_say_so():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dualfree as df
-from small_problems import SAMPLINGS, problem
+from small_problems import SAMPLINGS, SHAPES, problem
 
 OPTIONS = {"tol": 0, "max_epochs": 4}
 
@@ -23,10 +23,11 @@ def bits(result):
 
 
 @pytest.mark.parametrize("kind", ["csr", "dense"])
+@pytest.mark.parametrize("loss", ["logistic", *SHAPES])
 @pytest.mark.parametrize("sampling", SAMPLINGS)
-def test_same_seed_same_bits_and_other_seed_other_bits(sampling, kind):
+def test_same_seed_same_bits_and_other_seed_other_bits(sampling, loss, kind):
     def run(seed):
-        small = problem(kind=kind)
+        small = problem(loss, kind=kind)
         return bits(df.solve(small, sampling=SAMPLINGS[sampling](small.n), step="theorem-2", seed=seed, **OPTIONS))
 
     assert run(5) == run(5)
@@ -41,10 +42,11 @@ def test_seeds_of_all_sizes(sampling, seed):
     assert result.seed == int(seed)
 
 
+@pytest.mark.parametrize("loss", ["logistic", *SHAPES])
 @pytest.mark.parametrize("sampling", SAMPLINGS)
-def test_evaluations_do_not_change_the_path(sampling):
+def test_evaluations_do_not_change_the_path(sampling, loss):
     def run(every):
-        small = problem()
+        small = problem(loss)
         chosen = SAMPLINGS[sampling](small.n)
         return df.solve(small, sampling=chosen, tol=0, max_epochs=6, evaluate_every=every)
 
@@ -90,7 +92,9 @@ print(digest())
 
 
 def digest():
-    runs = (df.solve(problem(), sampling=name, seed=11, **OPTIONS) for name in ("shuffled", "nice:7", "buckets:6"))
+    problems = (problem(), problem("softmax"), problem("conditional-logit"))
+    names = ("shuffled", "nice:7", "buckets:6")
+    runs = (df.solve(small, sampling=name, seed=11, **OPTIONS) for small in problems for name in names)
     return hashlib.sha256(b"".join(bits(run) for run in runs)).hexdigest()
 
 

@@ -67,8 +67,10 @@ def test_weights_that_are_refused():
     X, y = cancer()
     weight = np.ones(len(y))
     weight[3] = -1
-    with pytest.raises(ValueError, match=r"sample_weight\[3\] is negative and fit_intercept is True"):
-        LogisticRegression().fit(X, y, weight)
+    with pytest.raises(
+        ValueError, match=r"sample_weight\[3\] is negative and fit_intercept is True: SquaredHinge takes"
+    ):
+        LinearSVC().fit(X, y, weight)
     with pytest.raises(ValueError, match=r"average loss is not convex \(P has a direction of curvature -"):
         Ridge(fit_intercept=False).fit(X, y, -np.ones(len(y)))
     with pytest.raises(ValueError, match="at least 0"):

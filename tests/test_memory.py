@@ -41,52 +41,71 @@ MEASURE = textwrap.dedent(
         indptr = np.arange(0, n * per_row + 1, per_row, dtype=np.int32)
         return sparse.csr_array((rng.random(n * per_row), indices.ravel(), indptr), shape=(n, d))
 
-    kind, sampling, n, d, per_row = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
+    kind, shape, n, d, per_row = *sys.argv[1:3], *map(int, sys.argv[3:6])
     rng = np.random.default_rng(0)
-    # A run on little data first: imports and lazily made tables are not what is measured.
+    # Runs on little data first: imports and lazily made tables are not what is measured.
     warm = df.Problem(np.eye(50), df.losses.Squared(np.ones(50)), lam=0.1)
-    df.solve(warm, sampling=df.samplings.by_name(sampling), max_epochs=1)
+    for sampling in sys.argv[6:]:
+        df.solve(warm, sampling=sampling, max_epochs=1)
     X = sparse_data(n, d, per_row, rng) if kind == "csr" else rng.random((n, per_row))
     y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
-    # The peak is reset by writing 5 here (Linux); generating the data may have needed more than X itself.
-    with open("/proc/self/clear_refs", "w") as reset:
-        reset.write("5")
-    before = peak()
-    problem = df.Problem(X, df.losses.Logistic(y), lam=1 / n)
-    df.solve(problem, sampling=df.samplings.by_name(sampling), tol=0, max_epochs=2)
-    print(peak() - before)
+    def make():
+        if shape == "rows":
+            return df.Problem(X, df.losses.Logistic(y), lam=1 / n)
+        if shape == "multi-output":
+            return df.Problem(X, df.losses.Softmax(np.arange(n) % 3), lam=1 / n)
+        return df.Problem(df.Blocks(X, np.arange(0, n + 1, 3)), df.losses.ConditionalLogit(np.zeros(n // 3)), lam=3 / n)
+
+    for sampling in sys.argv[6:]:
+        # The peak is reset by writing 5 here (Linux); generating the data may have needed more than X itself.
+        with open("/proc/self/clear_refs", "w") as reset:
+            reset.write("5")
+        before = peak()
+        df.solve(make(), sampling=sampling, tol=0, max_epochs=2)
+        print(peak() - before)
     """
 )
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak from /proc, which Linux alone has")
 @pytest.mark.parametrize("kind", ["csr", "dense"])
-@pytest.mark.parametrize("sampling", ["shuffled", "nice:32", "chunks:4"])
-def test_peak_of_the_whole_process(kind, sampling):
-    arguments = [kind, sampling, str(N), str(D), str(PER_ROW)]
+@pytest.mark.parametrize("shape", ["rows", "multi-output", "blocks"])
+def test_peak_of_the_whole_process(kind, shape):
+    samplings = ["shuffled", "nice:32", "chunks:4"]
+    arguments = [kind, shape, str(N), str(D), str(PER_ROW), *samplings]
     run = subprocess.run([sys.executable, "-c", MEASURE, *arguments], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     size = N * PER_ROW * (12 if kind == "csr" else 8)
-    assert size > budget(N, D)  # or the test could not tell
-    assert int(run.stdout) < budget(N, D)
+    outputs = 3 if shape == "multi-output" else 1
+    most = budget(outputs * N, outputs * D)
+    assert size > most  # or the test could not tell
+    peaks = list(map(int, run.stdout.split()))
+    assert len(peaks) == len(samplings)
+    assert max(peaks) < most
 
 
+@pytest.mark.parametrize("shape", ["rows", "multi-output", "blocks"])
 @pytest.mark.parametrize("kind", ["csr", "dense", "fortran", "float32"])
-def test_arrays_that_numpy_makes(kind):
+def test_arrays_that_numpy_makes(kind, shape):
     """What Python itself allocates: well below one copy of X, with the fixed part left out."""
-    n, d = 20_000, 200
+    n, d, outputs = 20_000, 200, 2 if shape == "multi-output" else 1
     rng = np.random.default_rng(0)
     X = rng.random((n, d), dtype=np.float32 if kind == "float32" else np.float64)
     y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
     data = {"csr": sparse.csr_array, "fortran": np.asfortranarray}.get(kind, lambda a: a)(X)
     df.solve(df.Problem(np.eye(50), df.losses.Squared(np.ones(50)), lam=0.1), max_epochs=1)
+    if shape == "multi-output":
+        loss = df.losses.Softmax(y)
+    else:
+        loss = df.losses.Logistic(y) if shape == "rows" else df.losses.ConditionalLogit(np.zeros(n // 2))
     tracemalloc.start()
     try:
-        df.solve(df.Problem(data, df.losses.Logistic(y), lam=1 / n), tol=0, max_epochs=2)
+        examples = df.Blocks(data, np.arange(0, n + 1, 2)) if shape == "blocks" else data
+        df.solve(df.Problem(examples, loss, lam=1 / n), tol=0, max_epochs=2)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < 25 * 8 * (n + d)
+    assert peak < 25 * 8 * outputs * (n + d)
     assert peak < X.nbytes / 2
 
 

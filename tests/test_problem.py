@@ -6,11 +6,15 @@ from scipy import sparse
 
 import dualfree as df
 from helpers.problems import LAYOUTS, LOSSES, random_twins, with_layout
+from helpers.vectors import EVERY_LOSS, SHAPES, VECTOR_LOSSES, as_list, every_twins, shaped, vector_twins
 
 ONES = df.losses.Squared(np.ones(3))
 
 
-@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+WEIGHTS = pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+
+
+@WEIGHTS
 @pytest.mark.parametrize("name", sorted(LOSSES))
 def test_constants_equal_the_reference(name, weighted):
     fast, slow = random_twins(name, weighted=weighted)
@@ -24,29 +28,44 @@ def test_constants_equal_the_reference(name, weighted):
     np.testing.assert_allclose(fast.derivatives(w), found, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("name", sorted(LOSSES))
+@WEIGHTS
+@pytest.mark.parametrize("name", VECTOR_LOSSES)
+def test_several_outputs_equal_the_reference(name, weighted):
+    fast, slow = vector_twins(name, weighted=weighted)
+    rng = np.random.default_rng(1)
+    w = rng.normal(size=fast.d)
+    assert fast.value(w) == pytest.approx(slow.value(w), rel=1e-12)
+    np.testing.assert_allclose(fast.gradient(w).ravel(), slow.gradient(w), rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(fast.norms, [np.linalg.norm(A, 2) for A in slow.A], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(fast.l, slow.l, rtol=1e-14)
+    alpha = -(1 - 1e-9) * fast.derivatives(w)  # inside the conjugates' domain
+    np.testing.assert_allclose(fast.primal(alpha).ravel(), slow.primal(as_list(fast, alpha)), rtol=1e-11, atol=1e-13)
+    assert fast.dual_value(alpha) == pytest.approx(slow.dual_value(as_list(fast, alpha)), rel=1e-9, abs=1e-12)
+    assert fast.evaluate(w, alpha).duality_gap == pytest.approx(fast.gap(w, alpha), rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", EVERY_LOSS)
 def test_gradient_by_finite_differences(name):
-    problem, _ = random_twins(name, weighted=True)
+    problem, _ = every_twins(name, weighted=True)
     w = np.random.default_rng(3).normal(size=problem.d)
-    gradient = problem.gradient(w)
-    for j in range(problem.d):
-        step = np.zeros(problem.d)
-        step[j] = 1e-6
-        difference = (problem.value(w + step) - problem.value(w - step)) / 2e-6
-        assert difference == pytest.approx(gradient[j], abs=1e-7)
+    steps = 1e-6 * np.eye(problem.d)
+    differences = [(problem.value(w + e) - problem.value(w - e)) / 2e-6 for e in steps]
+    np.testing.assert_allclose(problem.gradient(w).ravel(), differences, atol=1e-7)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_data_are_viewed_even_read_only(layout, dtype):
+def test_data_are_viewed_even_read_only(layout, dtype, shape):
     X = with_layout(np.arange(12.0, dtype=dtype).reshape(3, 4), layout)
     stored = [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
     for array in stored:
         array.flags.writeable = False
-    problem = df.Problem(X, ONES, lam=0.1)
-    for array, native in zip(stored, problem.examples.native, strict=False):
+    problem = shaped(shape, X, start=[0, 1, 3])
+    rows = problem.examples.rows if shape == "blocks" else problem.examples
+    for array, native in zip(stored, rows.native, strict=False):
         assert np.shares_memory(array, native)
-    assert df.solve(problem, max_epochs=5).w.shape == (4,)
+    assert df.solve(problem, max_epochs=5).w.shape == ((4, 2) if shape == "multi-output" else (4,))
 
 
 def test_columns_of_a_row_may_be_in_any_order():

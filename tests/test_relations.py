@@ -11,6 +11,7 @@ from dualfree.methods.coordinates import Coordinates, curvatures
 from dualfree.steps import theorem_theta
 from helpers.problems import LOSSES, random_twins
 from helpers.samplings import CASE_NAMES, as_batches, sampling_case
+from helpers.vectors import EVERY_LOSS, every_twins
 from small_problems import problem as small_problem
 
 S = df.samplings
@@ -68,6 +69,24 @@ def test_implicit_dfsdca_is_the_exact_step_of_sdca(loss):
         best = minimize_scalar(minus_dual, bounds=(low, high), method="bounded", options={"xatol": 1e-12})
         assert -minus_dual(state.alpha[i]) >= -best.fun - 1e-12
         assert state.alpha[i] == pytest.approx(best.x, abs=2e-6)  # a maximum shows its place to half the digits
+
+
+@pytest.mark.parametrize("loss", EVERY_LOSS)
+@pytest.mark.parametrize("step", ["implicit", "per-example"])
+def test_single_visits_never_lower_the_dual(loss, step):
+    """They maximise a lower bound of it over α_i, which for rows and their outputs, at the root, is the dual itself."""
+    problem, _ = every_twins(loss, n=N, weighted=True)
+    rng = np.random.default_rng(0)
+    bound = S.Uniform().bind(problem)
+    dfsdca = METHODS["dfsdca"](problem, bound, METHODS["dfsdca"].step_rule(bound, step))
+    state = dfsdca.start(0.9 * problem.loss.project(rng.normal(size=problem.examples.total)))
+    for i in rng.integers(N, size=60):
+        before = problem.dual_value(state.alpha)
+        dfsdca.advance(state, S.Draws(np.array([i])))
+        assert problem.dual_value(problem.loss.project(state.alpha)) >= before - 1e-12 * (1 + abs(before))
+        if step == "implicit" and loss not in ("conditional-logit", "listnet"):
+            at = problem.examples.positions(np.array([i]))
+            np.testing.assert_allclose(state.alpha[at], -problem.derivatives(state.w)[at], rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))

@@ -6,8 +6,9 @@ from scipy import stats
 
 import dualfree as df
 from dualfree._native import kernels
-from helpers.problems import least_squares_with_negative_weights, random_twins
+from helpers.problems import least_squares_with_negative_weights
 from helpers.samplings import CASE_NAMES, as_batches, sampling_case
+from helpers.vectors import every_twins
 
 S = df.samplings
 N, DRAWS = 9, 30_000
@@ -106,8 +107,9 @@ def test_buckets_draw_one_of_each():
         assert (member[:, group].sum(axis=1) == 1).all()
 
 
-def test_buckets_default_to_importance_inside():
-    problem, groups = problem_of(), [[0, 5, 1], [2, 7], [3, 4, 6, 8]]
+@pytest.mark.parametrize("name", ["squared", "softmax", "conditional-logit"])
+def test_buckets_default_to_importance_inside(name):
+    (problem, _), groups = every_twins(name, n=N, weighted=True), [[0, 5, 1], [2, 7], [3, 4, 6, 8]]
     p = S.Buckets(groups).bind(problem).p
     score = 1 + problem.l * problem.norms**2 / (problem.lam * problem.n)
     for group in groups:
@@ -168,10 +170,12 @@ def test_random_serial_keeps_its_ratio():
         S.RandomSerial(1.0)
 
 
-def test_importance_for_theorem_2_equalises_the_bound():
-    problem, slow = random_twins("logistic", weighted=True)
+@pytest.mark.parametrize("name", ["logistic", "softmax", "conditional-logit"])
+def test_importance_for_theorem_2_equalises_the_bound(name):
+    problem, slow = every_twins(name, weighted=True)
     bound = S.Importance().bind(problem)
-    score = 1 + slow.l * (slow.X**2).sum(axis=1) / (slow.lam * slow.n)
+    A = slow.X[:, :, None] if name == "logistic" else slow.A
+    score = 1 + slow.l * np.array([np.linalg.norm(a, 2) ** 2 for a in A]) / (slow.lam * slow.n)
     np.testing.assert_allclose(bound.p, score / score.sum(), rtol=1e-12)
     factors = 1 / bound.p + problem.l * bound.v / (problem.lam * bound.p * problem.n)
     # The leading factor of the bound is the same for every i, and equals n + mean(l_i v_i)/λ.

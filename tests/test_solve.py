@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import dualfree as df
-from small_problems import LOSSES, SAMPLINGS, invariant_error, problem
+from small_problems import LOSSES, SAMPLINGS, SHAPES, invariant_error, problem
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", [*LOSSES, *SHAPES])
 @pytest.mark.parametrize("step", ["theorem-2", "implicit", "per-example"])
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_every_sampling_step_and_loss_reaches_1e_8(sampling, step, loss):

@@ -1,5 +1,7 @@
 """The theorems themselves: the potential falls as they promise, in the mean over 200 seeds, for every sampling."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -14,19 +16,51 @@ from helpers.problems import shifted_and_inverted
 CONVEX, AVERAGE_CONVEX = theorems.convex_problem(), theorems.average_convex_problem()
 
 
+def softmax_problem(n=48, d=5):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < np.linspace(0.9, 0.3, d))
+    X *= rng.uniform(0.3, 1.0, size=(n, 1)) / np.sqrt((X**2).sum(axis=1).max())
+    return df.Problem(X, df.losses.Softmax(rng.integers(3, size=n)), lam=1 / n)
+
+
+def choice_problem(n=48, d=4, lam=1 / 48, weight=None):
+    rng = np.random.default_rng(1)
+    start = np.concatenate([[0], np.cumsum(rng.integers(2, 5, size=n))])
+    X = rng.normal(size=(start[-1], d)) * (rng.random((start[-1], d)) < 0.6) / 3
+    return df.Problem(df.Blocks(X, start), df.losses.ConditionalLogit(np.zeros(n), weight), lam=lam)
+
+
+def signed_targets_problem(n=48):
+    """As `AVERAGE_CONVEX`, with three targets."""
+    inner = AVERAGE_CONVEX
+    Y = np.column_stack([inner.loss.y, np.random.default_rng(1).normal(size=(n, 2))])
+    return df.Problem(inner.examples.X, df.losses.Squared(Y, inner.loss.weight), inner.lam)
+
+
+EVERY_FOURTH = np.where(np.arange(48) % 4 == 0, -0.5, 1.0)
+SHAPES = {"softmax": softmax_problem(), "choice": choice_problem()}
+SIGNED = {"targets": signed_targets_problem(), "choice": choice_problem(lam=0.2, weight=EVERY_FOURTH)}
+
+
+@cache
+def best_of(problem):
+    w, alpha = theorems.optimum(problem)
+    return w.ravel(), alpha
+
+
 @pytest.fixture(scope="module")
 def convex_optimum():
-    return theorems.optimum(CONVEX)
+    return best_of(CONVEX)
 
 
 @pytest.fixture(scope="module")
 def average_convex_optimum():
-    return theorems.optimum(AVERAGE_CONVEX)
+    return best_of(AVERAGE_CONVEX)
 
 
-def assert_promise_kept(decay):
+def assert_promise_kept(decay, seeds=200):
     """Mean less three standard errors ≤ e^{−θt}: the theorem speaks of an expectation that the mean estimates."""
-    assert len(decay.ratios) == 200
+    assert len(decay.ratios) == seeds
     assert len(decay.times) >= 10
     assert (decay.mean - 3 * decay.standard_error <= decay.promised * (1 + 1e-12)).all()
     assert decay.kept
@@ -37,6 +71,23 @@ def assert_promise_kept(decay):
 def test_theorem_2_in_expectation(name, convex_optimum):
     bound = theorems.convex_samplings(CONVEX.n)[name].bind(CONVEX)
     assert_promise_kept(theorems.simulate(name, bound, convex_optimum, theorem=2))
+
+
+@pytest.mark.parametrize("sampling", theorems.convex_samplings(48))
+@pytest.mark.parametrize("name", SHAPES)
+def test_theorem_2_in_expectation_for_several_outputs(name, sampling):
+    bound = theorems.convex_samplings(48)[sampling].bind(SHAPES[name])
+    assert_promise_kept(theorems.simulate(sampling, bound, best_of(SHAPES[name]), theorem=2, seeds=60), seeds=60)
+
+
+@pytest.mark.parametrize("sampling", theorems.average_convex_samplings())
+@pytest.mark.parametrize("name", SIGNED)
+def test_theorem_1_in_expectation_for_several_outputs(name, sampling):
+    problem = SIGNED[name]
+    assert not problem.loss.all_convex
+    assert problem.convexity.known is True
+    bound = theorems.average_convex_samplings()[sampling].bind(problem)
+    assert_promise_kept(theorems.simulate(sampling, bound, best_of(problem), theorem=1, seeds=60), seeds=60)
 
 
 @pytest.mark.parametrize("name", theorems.average_convex_samplings())
@@ -102,11 +153,11 @@ def test_the_check_finds_a_broken_promise(convex_optimum):
     assert not boast.kept
 
 
-@pytest.mark.parametrize("problem", [CONVEX, AVERAGE_CONVEX], ids=["convex", "average-convex"])
+@pytest.mark.parametrize("problem", [CONVEX, AVERAGE_CONVEX, *SHAPES.values(), *SIGNED.values()])
 def test_optimum_has_no_gradient_left(problem):
-    w, alpha = theorems.optimum(problem)
+    w, alpha = best_of(problem)
     assert np.abs(problem.gradient(w)).max() < 1e-9
-    np.testing.assert_allclose(problem.primal(alpha), w, atol=1e-9)
+    np.testing.assert_allclose(problem.primal(alpha).ravel(), w, atol=1e-9)
 
 
 @pytest.mark.parametrize("theorem", [1, 2])
@@ -121,3 +172,20 @@ def test_theta_and_potential_equal_the_reference(theorem, convex_optimum):
         bound = sampling.bind(CONVEX)
         theta = step_rule(f"theorem-{theorem}", bound).theta
         assert theta == pytest.approx(reference.theta(slow, bound.p, bound.v, theorem), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_theta_and_potentials_of_several_outputs_are_the_formulas(name):
+    problem = SHAPES[name]
+    examples, lam, n = problem.examples, problem.lam, problem.n
+    rng = np.random.default_rng(0)
+    (w, w_star), (alpha, alpha_star) = rng.normal(size=(2, problem.d)), rng.normal(size=(2, examples.total))
+    each = [((alpha - alpha_star)[examples.positions(np.array([i]))] ** 2).sum() for i in range(n)]
+    weights = {1: problem.L**2 / lam, 2: problem.l}
+    for theorem, weight in weights.items():
+        expected = lam / 2 * ((w - w_star) ** 2).sum() + (each / weight).sum() / (2 * n)
+        assert potential(problem, w, alpha, w_star, alpha_star, theorem) == pytest.approx(expected, rel=1e-12)
+        for sampling in theorems.convex_samplings(n).values():
+            bound = sampling.bind(problem)
+            theta = (bound.p * n * lam / (weight * bound.v + n * lam)).min()
+            assert step_rule(f"theorem-{theorem}", bound).theta == pytest.approx(theta, rel=1e-12)

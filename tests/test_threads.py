@@ -63,6 +63,29 @@ def test_the_same_bits_for_any_number_of_threads(options, kind, intercept):
     assert len(runs) == 1
 
 
+def make_shaped(shape, kind, intercept=False):
+    """The same with three outputs, or with three rows in each example."""
+    plain = make_problem(kind)
+    X, score = plain.examples.X, plain.margins(np.ones(D))
+    if shape == "blocks":
+        loss = df.losses.ConditionalLogit(score.reshape(-1, 3).argmax(axis=1))
+        return df.Problem(df.Blocks(X, np.arange(0, N + 1, 3)), loss, lam=3 / N)
+    return df.Problem(X, df.losses.Softmax(np.digitize(score, [-5.0, 5.0])), lam=1 / N, intercept=intercept)
+
+
+@pytest.mark.parametrize("kind", ["csr", "dense"])
+@pytest.mark.parametrize(
+    ("shape", "intercept"), [("multi-output", False), ("multi-output", True), ("blocks", False)], ids=str
+)
+@pytest.mark.parametrize("method", ["dfsdca", "newton", "lbfgs"])
+def test_the_same_bits_for_every_shape(method, shape, intercept, kind):
+    problem = make_shaped(shape, kind, intercept)
+    options = {"sampling": "nice:500"} if method == "dfsdca" else {}
+    runs = {bits(df.solve(problem, method=method, n_threads=k, max_epochs=2, tol=0.0, **options)) for k in (1, 3)}
+    assert len(runs) == 1
+    assert problem.examples.products > 200_000  # enough for threads
+
+
 @pytest.mark.parametrize("kind", ["csr", "dense"])
 def test_a_pass_in_threads_is_the_pass(kind):
     problem = make_problem(kind)

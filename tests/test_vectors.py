@@ -14,33 +14,6 @@ WEIGHTS = pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weig
 
 
 @WEIGHTS
-@pytest.mark.parametrize("name", VECTOR_LOSSES)
-def test_problem_equals_the_reference(name, weighted):
-    fast, slow = vector_twins(name, weighted=weighted)
-    rng = np.random.default_rng(1)
-    w = rng.normal(size=fast.d)
-    assert fast.value(w) == pytest.approx(slow.value(w), rel=1e-12)
-    np.testing.assert_allclose(fast.gradient(w).ravel(), slow.gradient(w), rtol=1e-11, atol=1e-13)
-    np.testing.assert_allclose(fast.norms, [np.linalg.norm(A, 2) for A in slow.A], rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(fast.l, slow.l, rtol=1e-14)
-    alpha = -(1 - 1e-9) * fast.derivatives(w)  # inside the conjugates' domain
-    np.testing.assert_allclose(fast.primal(alpha).ravel(), slow.primal(as_list(fast, alpha)), rtol=1e-11, atol=1e-13)
-    assert fast.dual_value(alpha) == pytest.approx(slow.dual_value(as_list(fast, alpha)), rel=1e-9, abs=1e-12)
-    assert fast.evaluate(w, alpha).duality_gap == pytest.approx(fast.gap(w, alpha), rel=1e-7, abs=1e-9)
-
-
-@pytest.mark.parametrize("name", VECTOR_LOSSES)
-def test_gradient_by_finite_differences(name):
-    problem, _ = vector_twins(name, weighted=True)
-    w = np.random.default_rng(3).normal(size=problem.d)
-    gradient = problem.gradient(w).ravel()
-    for j in range(problem.d):
-        step = np.zeros(problem.d)
-        step[j] = 1e-6
-        assert (problem.value(w + step) - problem.value(w - step)) / 2e-6 == pytest.approx(gradient[j], abs=1e-7)
-
-
-@WEIGHTS
 @pytest.mark.parametrize("step", ["theorem-1", "theorem-2", "per-example", "implicit"])
 @pytest.mark.parametrize("sampling", ["uniform", "nice:4", "chunks:2"])
 @pytest.mark.parametrize("name", VECTOR_LOSSES)

@@ -1,7 +1,12 @@
 """Whether P is convex although single φ_i are not: decided where that can be, and said where it cannot.
 
 Every φ_i'' is at least some number κ_i: the weight for squared losses, zero for a convex φ_i, ``−l_i`` otherwise. So P
-is σ-strongly convex with ``σ = λ + λ_min((1/n) Σ κ_i A_i A_iᵀ)``, and for squared losses with no larger number.
+is σ-strongly convex with ``σ = λ + λ_min((1/n) Σ κ_i A_i A_iᵀ)``, and for squared losses with no larger number. With
+several outputs that is the same: every ``∇²φ_i`` is at least ``κ_i I``.
+
+An intercept b has no λ. What must be convex is ``min_b P(w, b)``, and for that ``Σ κ_i`` must be positive; then the
+rows are taken around their mean with the weights κ_i: ``σ = λ + λ_min((1/n) Σ κ_i (x_i − x̄)(x_i − x̄)ᵀ)``. Only squared
+losses have such κ_i where some weight is negative.
 """
 
 import math
@@ -11,18 +16,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from dualfree.arrays import Floats
+from dualfree.eigenvalues import MOST_DENSE, smallest_eigenvalue
 from dualfree.examples import Rows
+from dualfree.intercept import without_intercept
 from dualfree.losses.builtin import BuiltIn, Squared
+from dualfree.vector_examples import Blocks, MultiOutput
 
 if TYPE_CHECKING:
     from dualfree.problem import Problem
-
-_MOST_DENSE = 128  # features up to which the matrix is formed
-_VECTORS, _RESTARTS = 32, 40  # of Lanczos' method: at most some thousand passes
-_EPSILON = float(np.finfo(np.float64).eps)
 
 
 class ConvexityWarning(UserWarning):
@@ -62,19 +65,45 @@ def convexity_of(problem: "Problem") -> Convexity:
     loss, lam, examples = problem.loss, problem.lam, problem.examples
     if loss.all_convex:
         return Convexity(True, lam, "every φ_i is convex")
-    if examples.m != 1:
-        return Convexity(None, lam, "for examples of several outputs it is not decided")
-    low, high = smallest_eigenvalue(examples, _least_curvatures(problem), lam)
+    rows = _rows(examples)
+    low, high = smallest_eigenvalue(rows, _for_rows(problem, _least_curvatures(problem)), lam)
     if lam + low > 0:
         return Convexity(True, lam if low >= -1e-9 * lam else lam + low, "the least curvatures allow no other")
     if isinstance(loss, BuiltIn) and not isinstance(loss, Squared):
-        high = smallest_eigenvalue(examples, problem.curvatures(np.zeros(problem.n), np.arange(problem.n)), lam)[1]
+        high = _smallest_at_zero(problem, rows)
     if lam + high < 0 and isinstance(loss, BuiltIn):
         where = "" if isinstance(loss, Squared) else " at w = 0"
         return Convexity(False, lam, f"{where} P has a direction of curvature {lam + high:.3g}".strip())
     if loss.bounded:
         return Convexity(False, lam, f"{type(loss).__name__} is bounded, and no average of bounded losses is convex")
+    if problem.intercept:
+        reason = "far away an intercept lets losses of negative weight bend it down, unless equal rows outweigh them"
+        return Convexity(None, lam, reason)
     return Convexity(None, lam, "the curvatures of the single losses do not decide it")
+
+
+def _rows(examples: Rows) -> Rows:
+    """The rows of X, with a constant feature where the examples have one."""
+    if isinstance(examples, MultiOutput):
+        return Rows(examples.X, constant=examples.constant_value > 0)
+    return examples.rows if isinstance(examples, Blocks) else examples
+
+
+def _for_rows(problem: "Problem", curvatures: Floats) -> Floats:
+    """Numbers for the examples as numbers for the rows of X; the sum over these is divided by their own number."""
+    owners = problem.examples.owners
+    return np.asarray(curvatures[owners] * (len(owners) / problem.n))
+
+
+def _smallest_at_zero(problem: "Problem", rows: Rows) -> float:
+    """An upper bound on the smallest eigenvalue of the Hessian of the average loss at w = 0."""
+    zero = np.zeros(problem.examples.total)
+    if not problem.loss.vector:
+        return smallest_eigenvalue(rows, problem.curvatures(zero, np.arange(problem.n)), problem.lam)[1]
+    if problem.d > MOST_DENSE:
+        return math.inf
+    values = np.linalg.eigvalsh(without_intercept(problem.hessian(zero), problem.free), UPLO="U")
+    return float(values[0]) - problem.lam + 1e-12 * float(np.abs(values).max())
 
 
 def _least_curvatures(problem: "Problem") -> Floats:
@@ -83,44 +112,6 @@ def _least_curvatures(problem: "Problem") -> Floats:
     if isinstance(loss, Squared):
         return weight
     return np.where((weight >= 0) & loss.convex, 0.0, -problem.l)
-
-
-def smallest_eigenvalue(rows: Rows, weights: Floats, accuracy: float) -> tuple[float, float]:
-    """Bounds on the smallest eigenvalue of ``H = (1/n) Σ c_i A_i A_iᵀ``; −∞ below where it was not found.
-
-    For few features from H itself. Otherwise by Lanczos' method, to a thousandth of `accuracy`: the Rayleigh quotient
-    of the vector found is an upper bound, and less the length of its residual it is a lower bound on the eigenvalue
-    next to it. That this is the smallest one rests on the random start. Both are widened by what rounding may do.
-
-    Examples
-    --------
-    >>> low, high = smallest_eigenvalue(Rows(np.diag([1.0, 2.0])), np.array([1.0, -1.0]), accuracy=1.0)
-    >>> low <= -2.0 <= high, bool(high - low < 1e-12)
-    (True, True)
-    """
-    if (weights >= 0).all():
-        return 0.0, math.inf
-    size = float(np.abs(weights) @ rows.square_norms) / rows.n  # no eigenvalue is larger than this
-    rounding = 16 * _EPSILON * math.sqrt(rows.n) * size
-    if rows.d <= _MOST_DENSE:
-        value = float(np.linalg.eigvalsh(rows.upper_gram(weights / rows.n, np.arange(rows.n)), UPLO="U")[0])
-        return value - rounding, value + rounding
-
-    def product(v: Floats) -> Floats:
-        return rows.combine(weights * rows.margins(np.ravel(v)) / rows.n)
-
-    # Shifted, so that ARPACK's tolerance is relative to the size of H and not to an eigenvalue that may be zero.
-    shifted = LinearOperator((rows.d, rows.d), matvec=lambda v: product(v) - size * np.ravel(v), dtype=np.float64)
-    start = np.random.default_rng(0).normal(size=rows.d)
-    tolerance = max(1e-3 * accuracy / size, 1e-12)
-    try:
-        found = eigsh(shifted, 1, which="SA", v0=start, ncv=_VECTORS, maxiter=_RESTARTS, tol=tolerance)
-    except ArpackError:
-        return -math.inf, math.inf
-    v = found[1][:, 0]
-    image = product(v)
-    value = float(v @ image)
-    return value - float(np.linalg.norm(image - value * v)) - rounding, value + rounding
 
 
 def announce(problem: "Problem") -> None:
@@ -135,7 +126,11 @@ def announce(problem: "Problem") -> None:
     if loss.bounded:  # whoever takes such a loss knows, and the certificate says it
         return
     verdict = "P is not convex" if found.known is False else "whether P is convex was not decided"
-    promise = "nothing but the gradient is certified" if found.known is False else "the certificate assumes that it is"
+    promise = (
+        "nothing but the gradient is certified"
+        if found.known is False
+        else "the certificate assumes that the average loss is convex between the answer and the minimum"
+    )
     warnings.warn(f"{verdict} ({found.reason}); {promise}.", ConvexityWarning, stacklevel=users_level())
 
 

@@ -7,6 +7,9 @@ in b by a factor of about ``λ/(λ + κ²σ)``, σ the curvature of min_w P(w, b
 
 The certificate trusts none of this. It takes the b that is best for w, so that the gradient bound of the penalised part
 holds, and for the duality gap an α that is made feasible by `balance`.
+
+With negative weights there is no α to speak of, and the gradient bound alone is left: ``min_b P(w, b)`` is as strongly
+convex as P is in w (see `dualfree.convexity`), and its gradient is that of P at the best b.
 """
 
 from collections.abc import Callable
@@ -18,9 +21,11 @@ from dualfree._native import kernels
 from dualfree.arrays import Floats
 from dualfree.intercepts import best_intercepts
 from dualfree.losses.base import Loss
-from dualfree.losses.builtin import BuiltIn
+from dualfree.losses.builtin import BuiltIn, Logistic, Squared
+from dualfree.losses.softmax import Softmax
 
 _ROUNDS = 60
+_NO_BEST = "there is no best intercept"
 
 
 def balance(a: Floats) -> Floats:
@@ -40,10 +45,59 @@ def balance(a: Floats) -> Floats:
     return np.where(heavier, a * factor, a)
 
 
+def no_best_intercept(loss: Loss) -> str | None:
+    """Why, of these weights, some of which are negative, no b may be best; None where one is for every w.
+
+    Far out, ``Σ φ_i(z_i + b)`` grows like ``b² Σ weight_i/2`` for squared losses, and for logistic ones like ``|b|``
+    times the weights of one class, so that these sums must be positive.
+
+    Examples
+    --------
+    >>> from dualfree.losses import Squared
+    >>> no_best_intercept(Squared([1.0, 2.0, 6.0], weight=[1.0, -0.5, 1.0])) is None
+    True
+    >>> print(no_best_intercept(Squared([1.0, 2.0], weight=[1.0, -1.5])))
+    the weights add up to -0.5, and below or at 0 there is no best intercept
+    """
+    weight = loss.weight
+    if weight is None or not isinstance(loss, (Squared, Logistic, Softmax)):
+        return f"{type(loss).__name__} takes none with an intercept; Squared, Logistic and Softmax do"
+    negligible = 1e-12 * float(np.abs(weight).sum())
+    if isinstance(loss, Squared):
+        total = float(weight.sum())
+        return None if total > negligible else f"the weights add up to {total:g}, and below or at 0 {_NO_BEST}"
+    for label in np.unique(loss.y):
+        total = float(weight[loss.y == label].sum())
+        if total <= negligible:
+            named = (
+                f"class {label:+g}" if isinstance(loss, Logistic) else f"class {loss.classes.tolist()[int(label)]!r}"
+            )
+            return f"the weights of {named} add up to {total:g}, and below or at 0 {_NO_BEST}"
+    return None
+
+
+def without_intercept(hessian: Floats, free: slice) -> Floats:
+    """The Hessian of the minimum over the intercepts, which come last: the Schur complement, its upper triangle.
+
+    Examples
+    --------
+    >>> without_intercept(np.array([[3.0, 2.0], [0.0, 4.0]]), slice(1, 2)).tolist()
+    [[2.0]]
+    """
+    d = free.start
+    if d == len(hessian):
+        return hessian
+    columns, corner = hessian[:d, d:], np.triu(hessian[d:, d:]) + np.triu(hessian[d:, d:], 1).T
+    # What moves no product has no curvature: to add one number to all scores of a softmax, for example.
+    inverse = np.linalg.pinv(corner, rcond=1e-12, hermitian=True)
+    return np.asarray(hessian[:d, :d] - (columns @ inverse) @ columns.T)
+
+
 def best_intercept(loss: Loss, z: Floats, start: Any) -> Any:
     """The b that minimises ``Σ φ_i(z_i + b)``: the root of an increasing function, kept in a bracket.
 
-    By Newton's method, or by secants where no curvature is known. With several outputs, one number for each.
+    By Newton's method, or by secants where no curvature is known. With several outputs, one number for each. Where some
+    weights are negative the function may fall between its roots; then the b found is a local minimum.
 
     Examples
     --------

@@ -32,6 +32,7 @@ def best_intercepts(loss: Loss, z: Floats, start: Any) -> Floats:
         )
     b = np.broadcast_to(np.asarray(start, dtype=np.float64), (m,)).copy()
     steepest = float(loss.l.sum())
+    rounding = 1e-16 * float(np.abs(z).sum())  # of a sum of losses, each the difference of two numbers as large as z
     value, slope, hessian = _sums(loss, z, b)
     for _ in range(_ROUNDS):
         if np.abs(slope).max() <= 1e-15 * steepest:
@@ -39,9 +40,14 @@ def best_intercepts(loss: Loss, z: Floats, start: Any) -> Floats:
         move = _newton_move(slope, hessian, steepest)
         length, promised = 1.0, float(slope @ move)
         there = _sums(loss, z, b + move)
-        while length > _SHORTEST and not there[0] <= value + 1e-4 * length * promised + 1e-15 * abs(value):
+        while length > _SHORTEST and not there[0] <= value + 1e-4 * length * promised + 1e-15 * abs(value) + rounding:
             length *= 0.5
             there = _sums(loss, z, b + length * move)
+        while length >= 1 and float(there[1] @ move) < 0.5 * promised:  # far out, where slopes hardly change
+            further = _sums(loss, z, b + 2 * length * move)
+            if not further[0] < there[0]:
+                break
+            length, there = 2 * length, further
         # Where the values differ by rounding alone, the slope decides.
         if not (there[0] < value or np.abs(there[1]).max() < np.abs(slope).max()):
             break

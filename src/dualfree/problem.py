@@ -12,7 +12,7 @@ from dualfree.arrays import Floats, Indices, positive, shape_of, vector
 from dualfree.convexity import Convexity, convexity_of
 from dualfree.examples import Rows
 from dualfree.feasible import balanced
-from dualfree.intercept import best_intercept
+from dualfree.intercept import best_intercept, no_best_intercept
 from dualfree.losses.base import Loss
 from dualfree.losses.builtin import BuiltIn
 from dualfree.losses.check import check_loss
@@ -104,8 +104,8 @@ class Problem:
         self.loss = loss.bound(self.examples)
         if not isinstance(loss, BuiltIn):
             (check_loss if self.examples.m == 1 and loss.outputs is None else check_vector_loss)(self.loss)
-        if self.intercept:
-            self.require_convex("intercept=True")
+        if self.intercept and not self.loss.all_convex:
+            self._require_best_intercept()
 
     @property
     def n(self) -> int:
@@ -346,6 +346,18 @@ class Problem:
         else:
             reason = f"{type(self.loss).__name__} is not convex"
         raise ValueError(f"{what} needs every φ_i to be convex, but {reason}; step='theorem-1' does not need it.")
+
+    def _require_best_intercept(self) -> None:
+        """Raise one sentence if some φ_i is not convex and no intercept may be best for some w."""
+        weight = self.loss.weight
+        if weight is None or not (weight < 0).any():
+            self.require_convex("intercept=True")
+        reason = no_best_intercept(self.loss)
+        if self.mu > 0 or isinstance(self.examples, Stored):
+            reason = "no method takes both with an L1 part, or on a store larger than its memory_limit"
+        if weight is not None and reason is not None:
+            at = int(np.argmax(weight < 0))
+            raise ValueError(f"intercept is True and weight[{at}] is {weight[at]:g}, a negative weight: {reason}.")
 
     def require_conjugate(self, what: str) -> None:
         """Raise one sentence if the dual is not defined or not known and `what` needs it."""

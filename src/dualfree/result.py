@@ -103,7 +103,8 @@ class Certificate:
                 f"No guarantee: P is not convex, and other points may be better than this one with P(w) = "
                 f"{self.value:.6g}. Its gradient norm is {self.gradient_norm:.3g}, and nothing else is certified."
             )
-        given = "" if self.average_convex else ", if P is convex (assumed, not decided)"
+        assumed = ", if the average loss is convex between the two (assumed, not decided)"
+        given = "" if self.average_convex else assumed
         return f"P(w) = {self.value:.6g} is within {self.gap:.3g} of the optimum by the {self.kind}{given}."
 
     @property

@@ -12,6 +12,21 @@ LOSSES = {
     "huber": lambda y, **k: df.losses.Huber(y, delta=0.7, **k),
 }
 
+OUTPUTS = {  # losses on the three outputs of a row, made from three scores
+    "softmax": lambda Y, **k: df.losses.Softmax(Y.argmax(axis=1), **k),
+    "squared-targets": df.losses.Squared,
+    "huber-targets": lambda Y, **k: df.losses.Huber(Y, 0.7, **k),
+}
+
+
+def make_loss(name, X, y, weight=None):
+    """The loss of that name; where it takes three outputs, with scores of its own in place of y."""
+    if name in LOSSES:
+        return LOSSES[name](y, weight=weight)
+    rng = np.random.default_rng(7)
+    scores = X @ rng.normal(size=(X.shape[1], 3))
+    return OUTPUTS[name](scores - np.median(scores, axis=0) + rng.normal(size=scores.shape), weight=weight)
+
 
 def make_data(name, n=60, d=5, seed=0, centre=3.0):
     """Features far from the origin, so that the intercept matters and is tied to the weights."""

@@ -15,10 +15,11 @@ from sklearn.utils._param_validation import Interval
 
 from dualfree.arrays import Floats
 from dualfree.linear_model.callbacks import Fit, WatchedProblem, joined
-from dualfree.linear_model.data import require_convex_average, require_penalised
+from dualfree.linear_model.data import require_best_intercept, require_convex_average
 from dualfree.linear_model.drop_in import constraints, method_of
 from dualfree.linear_model.tasks import CallbackSupportMixin, Task
 from dualfree.losses.base import Loss
+from dualfree.methods.newton import MOST_FEATURES
 from dualfree.regularisers import L2L1
 from dualfree.result import Result, Row, Status
 from dualfree.samplings import Sampling
@@ -106,12 +107,15 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         stop: bool = False,
         number: int | None = None,
     ) -> Result:
-        require_penalised(part.loss, self.fit_intercept)
+        require_best_intercept(part.loss, self.fit_intercept)
         penalty = L2L1(part.mu) if part.mu else None
         problem = WatchedProblem(X, part.loss, part.lam, intercept=self.fit_intercept, regulariser=penalty)
         require_convex_average(problem)
         fit = Fit(problem, part.encode, is_classifier(self), self.fit_intercept)
         method = method_of(self.solver)
+        if method == "auto" and problem.intercept and not problem.loss.all_convex:  # dfSDCA does not take these
+            method = "newton" if problem.d <= MOST_FEATURES else "lbfgs"
+        full_pass = method in ("newton", "lbfgs")  # to which an evaluation costs nothing
         work = float(problem.examples.nonzeros.sum()) + problem.n
         watched = self.callbacks or getattr(self, "_skl_callbacks", None)
         seldom = max(1.0, math.floor(_EVALUATION_NONZEROS / work))
@@ -122,7 +126,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             step=self.step,
             tol=self.tol,
             max_epochs=self.max_iter or _MAX_EPOCHS,
-            evaluate_every=1.0 if watched else None if method == "auto" else seldom,
+            evaluate_every=1.0 if watched or full_pass else None if method == "auto" else seldom,
             n_threads=self.n_threads,
             warm_start=start,
             callback=(lambda row: True) if stop else joined([*(self.callbacks or ()), *watchers], fit),

@@ -47,8 +47,8 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, 
         y : array of length n
             Labels.
         sample_weight : array of length n, optional
-            A weight of k is k copies and 0 is absence. Negative weights need ``fit_intercept=False`` and an average
-            loss that stays convex.
+            A weight of k is k copies and 0 is absence. Negative weights need an average loss that stays convex, and
+            with an intercept a positive sum in each class; SVMs take them without one alone.
 
         Returns
         -------

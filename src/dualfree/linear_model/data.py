@@ -9,6 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from dualfree.arrays import Floats
+from dualfree.intercept import no_best_intercept
 from dualfree.losses.base import Loss
 from dualfree.problem import Problem
 from dualfree.store import Store
@@ -79,13 +80,14 @@ def require_every_class(classes: NDArray[Any], y: NDArray[Any], weight: Floats |
         )
 
 
-def require_penalised(loss: Loss, fit_intercept: bool) -> None:
-    """Raise one sentence where a negative weight meets an intercept."""
-    if fit_intercept and loss.weight is not None and not loss.all_convex:
-        raise ValueError(
-            f"sample_weight[{int(np.argmax(loss.weight < 0))}] is negative and fit_intercept is True: Theorem 1, the "
-            "only one that covers negative weights, needs every coefficient to be penalised; take fit_intercept=False."
-        )
+def require_best_intercept(loss: Loss, fit_intercept: bool) -> None:
+    """Raise one sentence where negative weights leave no best intercept."""
+    if not fit_intercept or loss.weight is None or loss.all_convex:
+        return
+    reason = no_best_intercept(loss)
+    if reason is not None:
+        at = int(np.argmax(loss.weight < 0))
+        raise ValueError(f"sample_weight[{at}] is negative and fit_intercept is True: {reason}.")
 
 
 def require_convex_average(problem: Problem) -> None:

@@ -151,8 +151,8 @@ class Ridge(MultiOutputMixin, LinearRegressor):
         y : array of shape (n,) or (n, targets)
             Targets.
         sample_weight : array of length n, optional
-            A weight of k is k copies and 0 is absence. Negative weights need ``fit_intercept=False`` and an average
-            loss that stays convex.
+            A weight of k is k copies and 0 is absence. Negative weights need an average loss that stays convex, and
+            with an intercept a positive sum of all weights.
 
         Returns
         -------

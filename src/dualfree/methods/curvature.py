@@ -6,6 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from dualfree.arrays import Floats, Indices
+from dualfree.intercept import without_intercept
 from dualfree.problem import Problem
 
 _PAIRS = 20  # moves that are remembered
@@ -26,13 +27,7 @@ class SampledHessian(Base):
     """``(1/|S|) Σ_{i ∈ S} φ_i'' A_i A_iᵀ + λI`` for a random set S, factorised."""
 
     def __init__(self, problem: Problem, margins: Floats, sample: Indices) -> None:
-        hessian = problem.hessian(margins, sample)
-        if problem.intercept:  # min over b of the quadratic model: the Schur complement
-            d = problem.free.start
-            columns, corner = hessian[:d, d:], np.triu(hessian[d:, d:]) + np.triu(hessian[d:, d:], 1).T
-            # What moves no product has no curvature: to add one number to all scores of a softmax, for example.
-            inverse = np.linalg.pinv(corner, rcond=1e-12, hermitian=True)
-            hessian = hessian[:d, :d] - (columns @ inverse) @ columns.T
+        hessian = without_intercept(problem.hessian(margins, sample), problem.free)
         diagonal = np.einsum("jj->j", hessian)
         # The complement may lose its last digits, and with them λ: what is left must stay positive.
         floor = 1e-14 * float(diagonal.sum())

@@ -40,6 +40,11 @@ class DfSDCA(Method):
 
     def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
         super().__init__(problem, sampling, rule)
+        if problem.intercept and not problem.loss.all_convex:
+            raise ValueError(
+                "method='dfsdca' has no theorem for negative weights with an intercept, which is not penalised; "
+                "method='newton' and method='lbfgs' take them."
+            )
         wanted = rule.name == "safeguarded" or problem.convexity.known is False
         self._guard = Safeguard(problem) if wanted else None
 

@@ -17,6 +17,7 @@ from dualfree.steps import StepRule
 _SUFFICIENT = 1e-4  # Armijo's share of the decrease that the slope promises
 _SHORTEST = 2.0**-40
 _ROUNDING = 1e-15
+_STEPS = 3  # over which the fall of the decrement is averaged, for single steps tell little
 
 
 class FullPass(Method):
@@ -39,13 +40,17 @@ class FullPass(Method):
         self._here: Look | None = None
         self._used: list[Look] = []  # whose memory can be had again: fresh memory costs a fault a page
         self._model: LimitedMemory | None = None
+        self._decrements: list[float] = []  # by the present model's base, at the last points
 
     @abstractmethod
     def _new_base(self, margins: Floats) -> Base:
         """A model of the curvature of P where the examples have these margins."""
 
     def _outgrown(self, fall: float, decrement: float, steps: int) -> bool:
-        """Whether a better model would pay, after `steps` with it, the last of which left `fall` of the decrement."""
+        """Whether a better model would pay, after `steps` with it, the last of which left `fall` of the decrement each.
+
+        The decrement ``gᵀB⁻¹g`` is that of the base alone, so that it means the same at every point.
+        """
         return False
 
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
@@ -93,8 +98,9 @@ class FullPass(Method):
         self._here = there
         state.w[:] = there.w
         left = there.evaluation.gradient[:d]
-        decrement = float(left @ model.base.solve(left))
-        fall = decrement / max(-slope, 1e-300)
+        decrement = max(0.0, float(left @ model.base.solve(left)))
+        self._decrements = [*([-slope] if fresh else self._decrements[-_STEPS:]), decrement]
+        fall = (decrement / max(self._decrements[0], 1e-300)) ** (1 / (len(self._decrements) - 1))
         if self._outgrown(fall, decrement / max(abs(there.evaluation.value), 1e-300), model.steps) or shortened:
             self._model = None
 

@@ -35,7 +35,7 @@ class Newton(FullPass):
     takes_outputs = True
     about = About(
         title="Newton's method with a sampled Hessian",
-        needs="built-in losses, P convex; at most 5,000 features; no sampling",
+        needs="built-in losses, P convex; at most 5,000 weights; no sampling",
         memory="n + d²",
         cost="O(z) for each row, and now and then O(z²) for some rows and O(d³)",
         rate="superlinear near the optimum",
