@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import dualfree as df
 from dualfree.cli import app
 from dualfree.io import write_libsvm
-from dualfree.linear_model import LinearSVC, LogisticRegression, Ridge
+from dualfree.linear_model import LinearSVC, LogisticRegression, LogisticRegressionCV, Ridge
 from dualfree.model import Model
 from dualfree.store import Store, write_store
 from helpers.stores import larger_than_memory, text_like
@@ -48,8 +48,8 @@ def test_three_classes_and_refusals(kept):
     model = LinearSVC(C=0.01).fit(store, labels)
     assert model.coef_.shape == (3, X.shape[1])
     assert all(proof.relative_gap <= 1e-6 for proof in model.certificate_)
-    with pytest.raises(ValueError, match="Softmax takes several numbers for each example"):
-        LogisticRegression(C=0.01).fit(store, labels)
+    with pytest.raises(ValueError, match="LogisticRegressionCV needs all rows in memory"):
+        LogisticRegressionCV().fit(store, store.y)
     with pytest.raises(ValueError, match="method='newton' would read a store"):
         LogisticRegression(solver="newton").fit(store, store.y)
     with pytest.raises(ValueError, match="the store has 3000 rows but y has 2999 entries"):
@@ -69,7 +69,7 @@ def test_import_train_predict_evaluate(invoke, tmp_path, monkeypatch):
     assert made.exit_code == 0, made.output
     assert "1,600 examples, 400 features" in made.stdout
     # So little data always fits into memory, unless each example is said to need very much of it.
-    monkeypatch.setattr(Store, "fits", False)
+    monkeypatch.setattr(Store, "fits_for", lambda self, outputs: False)
     seen = []
     monkeypatch.setattr(Store, "__matmul__", lambda self, w, inner=Store.__matmul__: seen.append(1) or inner(self, w))
     trained = invoke("train", "a.dfs", "--memory-limit", "1GB", "--tol", "1e-4")

@@ -66,6 +66,8 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     }
 
     _shows_epochs = True  # whether `verbose` means a bar of epochs for each problem
+    _on_cluster = True  # whether a fit may run where Dask's data are
+    _from_disk = True  # whether rows of a store larger than memory may stay on the disk
 
     def _solve(
         self,
@@ -112,7 +114,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         require_convex_average(problem)
         fit = Fit(problem, part.encode, is_classifier(self), self.fit_intercept)
         method = method_of(self.solver)
-        work = float(problem.examples.nonzeros.sum()) + problem.n
+        work = float(problem.examples.stored) + problem.n
         watched = self.callbacks or getattr(self, "_skl_callbacks", None)
         seldom = max(1.0, math.floor(_EVALUATION_NONZEROS / work))
         return solve(
@@ -134,10 +136,14 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     def _checkpoint(self, number: int | None) -> dict[str, Any]:
         """What `solve` takes for checkpoints; of several problems each has a file of its own, with its number."""
         path = getattr(self, "checkpoint", None)
-        if path is None:
-            return {}
-        path = os.fspath(path) if number is None else f"{os.fspath(path)}.{number}"
-        return {"checkpoint": path, "checkpoint_every": self.checkpoint_every, "resume": self.resume}
+        if path is not None:
+            path = os.fspath(path) if number is None else f"{os.fspath(path)}.{number}"
+        every, resume = getattr(self, "checkpoint_every", 60.0), getattr(self, "resume", False)
+        return {"checkpoint": path, "checkpoint_every": every, "resume": resume}
+
+    def _outputs(self, y: Any) -> int:
+        """Outputs that each example has in the problems of a fit."""
+        return 1
 
     def _seed(self) -> int:
         """None is a fixed seed: without a wish for randomness, the same data give the same answer."""

@@ -62,6 +62,8 @@ class ConditionalLogit(LinearEstimator):
         "C": [POSITIVE],
     }
 
+    _from_disk = False
+
     def __init__(
         self,
         *,

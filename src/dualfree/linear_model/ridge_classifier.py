@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import linear_model
 from sklearn.preprocessing import LabelBinarizer
@@ -70,6 +69,8 @@ class RidgeClassifier(LinearClassifier):
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
+    _multi_label = False
+
     def __init__(
         self,
         alpha: Any = 1.0,
@@ -132,11 +133,11 @@ class RidgeClassifier(LinearClassifier):
             return super()._encoders(y, weight)
         return [partial(_has_label, k) for k in range(y.shape[1])]
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Any:
         """The class of each example, or 1 for each label that it has and 0 for the others."""
         check_is_fitted(self)
         if not self._multi_label:
-            return np.asarray(super().predict(X))
+            return super().predict(X)
         return np.asarray(self.decision_function(X) > 0, dtype=np.int64)
 
     def __sklearn_tags__(self) -> Any:

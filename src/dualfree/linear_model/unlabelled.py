@@ -65,6 +65,8 @@ class PUClassifier(LogisticClassifier):
         "C": [POSITIVE],
     }
 
+    _on_cluster = False
+
     def __init__(
         self,
         class_prior: float | None = None,
