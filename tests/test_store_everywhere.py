@@ -4,13 +4,22 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from typer.testing import CliRunner
 
 import dualfree as df
 from dualfree.cli import app
 from dualfree.io import write_libsvm
-from dualfree.linear_model import LinearSVC, LogisticRegression, LogisticRegressionCV, Ridge
+from dualfree.linear_model import (
+    ElasticNet,
+    LinearSVC,
+    LogisticRegression,
+    LogisticRegressionCV,
+    PUClassifier,
+    Ridge,
+    RidgeClassifier,
+)
 from dualfree.model import Model
 from dualfree.store import Store, write_store
 from helpers.stores import larger_than_memory, text_like
@@ -127,3 +136,15 @@ def test_estimators_resume(tmp_path, kind, classes, files):
     resumed = kind(resume=True, **settings).fit(X, labels)
     whole = kind(C=5.0, tol=1e-8, checkpoint=tmp_path / "other").fit(X, labels)
     np.testing.assert_allclose(resumed.coef_, whole.coef_, atol=1e-3)
+
+
+@pytest.mark.parametrize("model", [ElasticNet(alpha=0.001), RidgeClassifier(alpha=0.1), PUClassifier(class_prior=0.3)])
+def test_other_estimators_resume(tmp_path, model):
+    X, y = text_like(n=600)
+    with pytest.warns(ConvergenceWarning):
+        clone(model).set_params(tol=1e-8, checkpoint=tmp_path / "fit", max_iter=3).fit(X, y)
+    resumed = clone(model).set_params(tol=1e-8, checkpoint=tmp_path / "fit", resume=True).fit(X, y)
+    whole = clone(model).set_params(tol=1e-8, checkpoint=tmp_path / "other").fit(X, y)
+    np.testing.assert_array_equal(resumed.coef_, whole.coef_)
+    with pytest.raises(ValueError, match="give checkpoint=path too"):
+        clone(model).set_params(resume=True).fit(X, y)

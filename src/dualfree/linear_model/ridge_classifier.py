@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from dualfree.arrays import Floats
-from dualfree.linear_model.base import POSITIVE
+from dualfree.linear_model.base import CHECKPOINTS, POSITIVE
 from dualfree.linear_model.classifier import LinearClassifier
 from dualfree.linear_model.data import classes_of, training_data
 from dualfree.linear_model.drop_in import constraints
@@ -39,7 +39,7 @@ class RidgeClassifier(LinearClassifier):
         the smallest possible.
     fit_intercept, class_weight, random_state, max_iter, warm_start, verbose
         As in `LogisticRegression`.
-    solver, sampling, step, n_threads, callbacks
+    solver, sampling, step, n_threads, callbacks, checkpoint, checkpoint_every, resume
         As in `LogisticRegression`.
     copy_X, positive
         As in `Ridge`.
@@ -67,6 +67,7 @@ class RidgeClassifier(LinearClassifier):
         "alpha": [POSITIVE, "array-like"],
         **constraints("copy_X", "positive"),
         "class_weight": [dict, StrOptions({"balanced"}), None],
+        **CHECKPOINTS,
     }
 
     _multi_label = False
@@ -89,6 +90,9 @@ class RidgeClassifier(LinearClassifier):
         step: Any = None,
         n_threads: int | None = 1,
         callbacks: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -105,6 +109,9 @@ class RidgeClassifier(LinearClassifier):
         self.step = step
         self.n_threads = n_threads
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
 
     def _loss(self, target: Floats, weight: Floats | None) -> Loss:
         return Squared(target, weight)

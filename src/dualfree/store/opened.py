@@ -17,7 +17,7 @@ from dualfree.store.reader import BUFFERS, Window, WindowReader, largest_chunk
 
 # What a fit takes at its peak, measured: α, the best α, y, v, steps, and what lives for a moment.
 _EXAMPLE_BYTES, _INTERCEPT_BYTES, _FEATURE_BYTES = 72, 32, 120
-_OUTPUT_BYTES, _OUTPUT_INTERCEPT_BYTES = 40, 40  # for each output of an example beyond the first
+_OUTPUT_BYTES, _OUTPUT_INTERCEPT_BYTES = 16, 64  # for each output of an example beyond the first
 _LEAST_WINDOW, _LARGEST_WINDOW = 4, 16  # chunks; with fewer it takes more epochs, with more not fewer
 MOST_PASSES = 8  # over a window in a row: more would only fit it better than the others allow
 _LIBRARIES = 150_000_000  # what Python and its libraries take, where it cannot be measured
