@@ -145,10 +145,10 @@ def test_chunks_read_only_what_they_visit(kept, monkeypatch):
     read, threads = [], set()
     inner = WindowReader._read
 
-    def watched(self, number, parts):
-        read.append(number)
+    def watched(self, run, parts):
+        read.extend(run)
         threads.add(threading.current_thread())
-        return inner(self, number, parts)
+        return inner(self, run, parts)
 
     monkeypatch.setattr(WindowReader, "_read", watched)
     for _ in problem.examples.reader.visit([(3, 7), (7, 9)], [(1, 2)]):
