@@ -1,5 +1,6 @@
 """Fits on a real local cluster of two processes: the same optimum as here, whatever holds the data."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -193,11 +194,13 @@ def test_without_dask_one_sentence(monkeypatch: pytest.MonkeyPatch, X: Any) -> N
         df.distributed.solve(problem)
 
 
-def test_the_command_line(cluster_client: Any, X: Any, tmp_path: Path) -> None:
+def test_the_command_line(X: Any, tmp_path: Path) -> None:
+    """It starts a cluster of its own, and keeps a checkpoint."""
     df.write_libsvm(tmp_path / "data.svm", sparse.csr_matrix(X), labels(X))
     command = [sys.executable, "-m", "dualfree", "train", str(tmp_path / "data.svm"), "-o", str(tmp_path / "m.model")]
-    address = cluster_client.scheduler.address
-    done = subprocess.run([*command, "--cluster", address], capture_output=True, text=True, check=True)
-    assert "on 2 partitions" in done.stdout
+    options = ["--cluster", "local", "--checkpoint", str(tmp_path / "run"), "--resume"]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
+    assert re.search(r"on \d+ partition", done.stdout)
     assert "Converged" in done.stdout
     assert (tmp_path / "m.model").exists()
+    assert (tmp_path / "run").exists()

@@ -157,6 +157,29 @@ def test_losses_of_data_change_no_bit(method: str) -> None:
     np.testing.assert_array_equal(result.alpha, plain.alpha)
 
 
+def test_many_reports_are_added_up_in_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By tasks of eight on the workers, so that a few come here however many partitions there are."""
+    X = data(n=300, d=20)
+    problem = df.Problem(X, LOSSES["logistic"](X), lam=1 / 300)
+    client, gathered, groups = InlineClient(), list[int](), list[int]()
+    gather, submit = client.gather, client.submit
+
+    def watched(function: Any, *arguments: Any, **options: Any) -> Any:
+        if function is add:
+            groups.append(len(arguments[0]))
+        return submit(function, *arguments, **options)
+
+    monkeypatch.setattr(client, "gather", lambda futures: gathered.append(len(futures)) or gather(futures))
+    monkeypatch.setattr(client, "submit", watched)
+    spread = spread_out(problem, client, 100)
+    gathered.clear()
+    groups.clear()
+    seen = spread.evaluate(np.full(20, 0.1), np.zeros(300))
+    assert groups == [*[8] * 12, 4, 8, 5]
+    assert gathered == [2]
+    assert seen.value == pytest.approx(problem.value(np.full(20, 0.1)), rel=1e-12)
+
+
 def test_a_cluster_that_loses_everything_always_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dualfree.distributed.crew._PAUSE", 0.0)
     X = data()

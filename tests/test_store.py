@@ -158,6 +158,21 @@ def test_chunks_read_only_what_they_visit(kept, monkeypatch):
     assert threading.main_thread() not in threads
 
 
+def test_several_reads_are_in_flight(kept, monkeypatch):
+    from dualfree.store.reader import WindowReader
+
+    store, both = larger_than_memory(kept[0]), threading.Barrier(2, timeout=30)
+    inner = WindowReader._read
+
+    def meet(self, run, parts):
+        both.wait()  # until another thread reads too
+        return inner(self, run, parts)
+
+    reader = store.reader(intercept=False)
+    monkeypatch.setattr(WindowReader, "_read", meet)
+    assert [window.count > 0 for window in reader.visit([(1, 3), (5, 8)])] == [True, True]
+
+
 def test_same_bits_from_disk_and_for_any_window_that_was_read_before(kept):
     store = larger_than_memory(kept[0])
     first, second = (df.solve(df.Problem(store, losses.Logistic(store.y), 0.003), tol=1e-5, seed=4) for _ in range(2))

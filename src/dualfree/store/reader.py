@@ -24,7 +24,9 @@ from dualfree.store.layout import Page, StoreError, place
 
 BUFFERS = 3  # the window in work, the next, and one that was read for steps before an evaluation came between
 _IN_FLIGHT = 2  # reads at the same time
-_READ_BYTES = 2 << 20  # up to which neighbouring chunks are read together: many short reads would cost more than the disk
+_READ_BYTES = (
+    2 << 20
+)  # up to which neighbouring chunks are read together: many short reads would cost more than the disk
 
 Numbers = tuple[int, ...]
 
