@@ -173,7 +173,8 @@ def test_killed_while_it_works(svm, tmp_path):
 def test_memory_does_not_grow_with_the_files(svm, tmp_path):
     """Twenty times the text, in the same blocks and buckets, takes hardly more memory."""
     script = (
-        "import os, sys; import dualfree as df; from dualfree.io import libsvm; from dualfree.store import buckets, sources\n"
+        "import os, sys; import dualfree as df\n"
+        "from dualfree.io import libsvm; from dualfree.store import buckets, sources\n"
         "libsvm.PIECE_BYTES, sources._BLOCK_BYTES, buckets.BUCKET_BYTES = 50000, 200000, 400000\n"
         "os.fsync = lambda _: None\n"
         "def peak():\n"
