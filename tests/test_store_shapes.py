@@ -95,7 +95,7 @@ def test_estimators_fit_predict_and_score(kept, model, several):
     y = labels if several and not getattr(model, "l1_ratio", 0) else np.where(labels > 0, 1, 0)
     if several and isinstance(model, (Ridge, ElasticNet)):
         y = np.column_stack([labels, labels**2])
-    store = larger_than_memory(path, outputs=CLASSES)
+    store = larger_than_memory(path, outputs=model._outputs(y))
     model.fit(store, y)
     coefficients = model.coef_.copy()
     np.testing.assert_allclose(model.predict(store), model.predict(X), rtol=1e-10)
@@ -105,6 +105,17 @@ def test_estimators_fit_predict_and_score(kept, model, several):
             np.testing.assert_allclose(getattr(model, name)(store), getattr(model, name)(X), rtol=1e-10, atol=1e-12)
     model.fit(X, y)
     np.testing.assert_allclose(coefficients, model.coef_, atol=5e-3)
+
+
+def test_losses_that_are_not_convex_need_memory(kept):
+    """Theorem 1's steps would take thousands of passes over the disk; in memory other methods help."""
+    path, _, labels = kept
+    y, weight = np.where(labels > 0, 1, 0), np.ones(len(labels))
+    weight[:3] = -0.1
+    with pytest.raises(ValueError, match="needs all rows in memory"):
+        LogisticRegression(C=0.1, fit_intercept=False).fit(larger_than_memory(path), y, sample_weight=weight)
+    with pytest.raises(ValueError, match="needs all rows in memory"):
+        df.solve(df.Problem(larger_than_memory(path), losses.Sigmoid(y), 0.1))
 
 
 def test_predictions_are_in_the_order_of_the_store(tmp_path):

@@ -85,12 +85,12 @@ class Store:
             raise ValueError(f"{self.path} has {self.page.stored:,} entries, too many for one matrix; take parts().")
         reader = WindowReader(self.path, self.page, self.page.chunks)
         (window,) = reader.all()
-        return self._matrix_of(window)
+        return self.matrix_of(window)
 
     def parts(self) -> Iterator[tuple[Any, NDArray[Any]]]:
         """X and y of a few chunks at a time; each X is valid until the next is asked for."""
         for window in self._few_at_a_time():
-            yield self._matrix_of(window), self.y[window.rows]
+            yield self.matrix_of(window), self.y[window.rows]
 
     def __matmul__(self, w: ArrayLike) -> Floats:
         """``Xw``, in one pass over the store: its entries, or its rows where w is a matrix, are in the order of `y`."""
@@ -99,7 +99,7 @@ class Store:
             raise ValueError(f"w has {len(point)} rows; for {self.path} it must have {self.page.d}.")
         out = np.empty((self.page.n, *point.shape[1:]))
         for window in self._few_at_a_time(out.nbytes + point.nbytes):
-            out[window.rows] = self._matrix_of(window) @ point
+            out[window.rows] = self.matrix_of(window) @ point
         return out
 
     def __repr__(self) -> str:
@@ -130,7 +130,8 @@ class Store:
         room = (self.memory_limit - self.libraries - taken) // (BUFFERS * largest_chunk(self.page))
         return WindowReader(self.path, self.page, max(1, min(_LEAST_WINDOW, self.page.chunks, room))).all()
 
-    def _matrix_of(self, window: Window) -> Any:
+    def matrix_of(self, window: Window) -> Any:
+        """The rows of a window as a CSR array or a dense one, without a copy."""
         if len(window.arrays) == 1:
             return window.arrays[0]
         return csr_array(window.arrays, shape=(window.count, self.page.d))
