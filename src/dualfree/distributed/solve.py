@@ -18,7 +18,7 @@ from dualfree.distributed.connection import connected
 from dualfree.distributed.crew import Blocks, Crew
 from dualfree.distributed.fit import METHODS, Wishes, fit
 from dualfree.distributed.problem import ClusterProblem
-from dualfree.distributed.sources import Collection, Memory
+from dualfree.distributed.sources import Collection, Memory, OnDisk
 from dualfree.limits import Limits
 from dualfree.loop import Callback
 from dualfree.losses.base import Loss
@@ -78,7 +78,8 @@ def solve(
     Parameters
     ----------
     problem : Problem or Partitioned
-        Examples in this process, which are dealt out, or examples that Dask holds, which stay where they are.
+        Examples in this process, which are dealt out, or examples that Dask holds, which stay where they are. Of a
+        store larger than its memory limit the workers read their parts themselves: its folder must be there for them.
     client : distributed.Client, cluster, str or None
         Where to work: a scheduler's address, ``"local"`` for one process a core of this machine, None for the present
         client if there is one and ``"local"`` otherwise.
@@ -183,7 +184,8 @@ def spread_out(problem: Any, client: Any, partitions: int | None) -> ClusterProb
     if isinstance(problem, Problem):
         _require_plain(problem)
         count = threads(client) if partitions is None else whole("partitions", partitions, 1)
-        blocks = Blocks(client, Memory(problem, count), wants_labels=False)
+        source = OnDisk(problem, count) if isinstance(problem.examples, Stored) else Memory(problem, count)
+        blocks = Blocks(client, source, wants_labels=False)
         return ClusterProblem(Crew(blocks, bare(problem.loss), None), problem.loss, problem.lam, problem.intercept)
     if not isinstance(problem, Partitioned):
         raise TypeError(
@@ -208,11 +210,6 @@ def spread_out(problem: Any, client: Any, partitions: int | None) -> ClusterProb
 
 def _require_plain(problem: Problem) -> None:
     """Raise one sentence for a problem that a cluster does not take."""
-    if isinstance(problem.examples, Stored):
-        raise ValueError(
-            "X is a store larger than its memory_limit, and rows are dealt out from memory; dualfree.solve reads it, "
-            "or give open_store a larger memory_limit."
-        )
     if problem.mu > 0:
         raise ValueError(
             f"regulariser is {problem.regulariser!r}; a fit on a cluster takes no L1 part, but dualfree.solve does."

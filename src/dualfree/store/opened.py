@@ -83,8 +83,11 @@ class Store:
         """All rows in memory, as a CSR array or a dense one."""
         if self.page.layout == "csr" and self.page.stored > np.iinfo(self.page.index).max:
             raise ValueError(f"{self.path} has {self.page.stored:,} entries, too many for one matrix; take parts().")
-        reader = WindowReader(self.path, self.page, self.page.chunks)
-        (window,) = reader.all()
+        return self.rows(range(self.page.chunks))
+
+    def rows(self, chunks: range) -> Any:
+        """The rows of some neighbouring chunks, in memory."""
+        (window,) = WindowReader(self.path, self.page, len(chunks)).visit([tuple(chunks)])
         return self.matrix_of(window)
 
     def parts(self) -> Iterator[tuple[Any, NDArray[Any]]]:
