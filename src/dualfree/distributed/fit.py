@@ -24,7 +24,6 @@ from dualfree.result import Result
 from dualfree.samplings.base import BoundSampling, Draws, Sampling
 from dualfree.steps import StepRule
 
-FILE = "fit.ckpt"  # of a checkpoint that nobody asked for
 METHODS: dict[str, type[Method]] = {"dfsdca": ClusterRounds, "newton": ClusterNewton, "lbfgs": ClusterLBFGS}
 
 
@@ -51,9 +50,8 @@ class Wishes:
     alpha: bool = True
     """Whether to bring α here at the end, where the method does not need it."""
 
-    def file(self, folder: Path) -> Path:
-        """The file of a checkpoint; one in `folder` where none was asked for."""
-        path = folder / FILE if self.checkpoint is None else self.checkpoint
+    def file(self, path: Path) -> Path:
+        """The file of this problem, where `path` is that of the fit."""
         return path if self.number is None else path.with_name(f"{path.name}.{self.number}")
 
 
@@ -64,7 +62,7 @@ def fit(
     limits, fingerprint = wishes.limits, _fingerprint(problem, method, wishes.seed)
     saved = None
     if wishes.checkpoint is not None:
-        saved = Checkpoints(wishes.file(Path()), wishes.checkpoint_every, wishes.resume, fingerprint)
+        saved = Checkpoints(wishes.file(wishes.checkpoint), wishes.checkpoint_every, wishes.resume, fingerprint)
     length = passes_a_round(problem) if method == "dfsdca" else 1.0
     rule = StepRule("implicit" if method == "dfsdca" else method, np.ones(1), method == "dfsdca", np.nan, None)
     running = METHODS[method](problem, _every_partition(problem, length), rule)
@@ -82,18 +80,21 @@ def fit(
         bring = wishes.alpha and not len(result.alpha)
         return replace(result, alpha=problem.alpha_at(result.w)) if bring else result
     except SchedulerLostError as error:
-        if saved is None:
-            file = wishes.file(Path(tempfile.mkdtemp(prefix="dualfree-")))
-            saved = Checkpoints(file, math.inf, False, fingerprint)
-        keeper = getattr(running, "keeper", None)
-        if keeper is None or keeper.iteration <= run.state.iteration:  # else the file holds later rounds
-            saved.save(run)
-        asked = wishes.checkpoint is not None
-        how = "the same call with " if asked else f"checkpoint={str(saved.path.with_name(FILE))!r}, "
-        raise SchedulerLostError(
-            f"The fit ended because {error}; it stands at a gap of {run.best[2].gap:.3g} in {saved.path}, and "
-            f"{how}resume=True goes on from there."
-        ) from None
+        where = _leave(run, saved, wishes, fingerprint)
+        raise SchedulerLostError(f"The fit ended because {error}; {where}") from None
+
+
+def _leave(run: Run, saved: Checkpoints | None, wishes: Wishes, fingerprint: dict[str, Any]) -> str:
+    """Write where the run stands, to a file of its own if none was asked for, and say how to go on from it."""
+    how = "the same call with resume=True"
+    if saved is None:
+        path = Path(tempfile.mkdtemp(prefix="dualfree-"), "fit.ckpt")
+        saved = Checkpoints(wishes.file(path), math.inf, False, fingerprint)
+        how = f"checkpoint={str(path)!r}, resume=True"
+    keeper = getattr(run.method, "keeper", None)
+    if keeper is None or keeper.iteration <= run.state.iteration:  # else the file holds later rounds
+        saved.save(run)
+    return f"it stands at a gap of {run.best[2].gap:.3g} in {saved.path}, and {how} goes on from there."
 
 
 def _fingerprint(problem: ClusterProblem, method: str, seed: int) -> dict[str, Any]:

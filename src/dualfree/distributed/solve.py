@@ -4,7 +4,6 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -128,7 +127,7 @@ def solve(
 
 def _standing(wishes: Wishes) -> dict[str, Any]:
     """What the run was that is to be resumed; nothing where there is none."""
-    path = None if wishes.checkpoint is None else wishes.file(Path())
+    path = None if wishes.checkpoint is None else wishes.file(wishes.checkpoint)
     return fingerprint_in(path) if wishes.resume and path is not None and path.exists() else {}
 
 
