@@ -35,8 +35,7 @@ def assert_same_optimum(stored, inner, tol=1e-6, **options):
     return result
 
 
-@pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("intercept", "weighted"), [(False, False), (True, True)])
 def test_softmax_from_the_disk(kept, intercept, weighted):
     path, X, labels = kept
     store = larger_than_memory(path, outputs=CLASSES)
@@ -90,6 +89,7 @@ def test_an_l1_part_from_the_disk(kept, intercept):
     ],
 )
 @pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("kept", ["csr"], indirect=True)
 def test_estimators_fit_predict_and_score(kept, model, several):
     path, X, labels = kept
     y = labels if several and not getattr(model, "l1_ratio", 0) else np.where(labels > 0, 1, 0)
@@ -146,6 +146,7 @@ def test_predictions_of_other_features_are_refused(tmp_path):
         Ridge().fit(frame[["b", "a"]], y).predict(store)
 
 
+@pytest.mark.parametrize("kept", ["csr"], indirect=True)
 def test_sparse_coefficients_predict_too(kept):
     path, X, labels = kept
     model = LogisticRegression(C=0.1).fit(X, labels)
