@@ -118,14 +118,20 @@ def test_losses_that_are_not_convex_need_memory(kept):
         df.solve(df.Problem(larger_than_memory(path), losses.Sigmoid(y), 0.1))
 
 
-def test_predictions_are_in_the_order_of_the_store(tmp_path):
-    """Not in that of the files, which an import leaves: so they belong to ``store.y``."""
+def test_predictions_are_in_the_order_of_the_store(tmp_path, monkeypatch):
+    """So they belong to ``store.y``; `file_rows` tells which rows of the files they are."""
     X, y = text_like(n=300, d=40)
-    df.write_libsvm(tmp_path / "a.svm", X, np.arange(300.0))
-    store = df.import_files([tmp_path / "a.svm"], tmp_path / "a.dfs")
+    df.write_libsvm(tmp_path / "a.svm", X[:200], np.arange(200.0))
+    df.write_libsvm(tmp_path / "b.svm", X[200:], np.arange(200.0, 300.0))
+    monkeypatch.setattr("dualfree.store.buckets.BUCKET_BYTES", 10_000)  # several buckets
+    store = df.import_files([tmp_path / "a.svm", tmp_path / "b.svm"], tmp_path / "a.dfs")
+    assert store.page.shuffle[1] > 3
     assert (np.diff(store.y) != 1).any()
+    np.testing.assert_array_equal(store.file_rows, store.y)
     model = Ridge(alpha=1.0).fit(X, y)
-    np.testing.assert_allclose(model.predict(store), model.predict(X)[store.y.astype(int)], rtol=1e-10)
+    np.testing.assert_allclose(model.predict(store), model.predict(X)[store.file_rows], rtol=1e-10)
+    write_store(tmp_path / "b.dfs", X, y)
+    assert df.open_store(tmp_path / "b.dfs").file_rows is None
 
 
 def test_predictions_of_other_features_are_refused(tmp_path):

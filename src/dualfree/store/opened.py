@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from dualfree.arrays import Floats, vector, whole
-from dualfree.store.layout import Page, byte_count, load_array, load_page
+from dualfree.arrays import Floats, Indices, vector, whole
+from dualfree.store.layout import Page, byte_count, load_array, load_page, shuffled_rows
 from dualfree.store.reader import BUFFERS, Window, WindowReader, largest_chunk
 
 # What a fit takes at its peak, measured: α, the best α, y, v, steps, and what lives for a moment.
@@ -62,6 +62,14 @@ class Store:
         """The labels: float64, or text from a table."""
         labels = load_array(self.path, "labels", self.page)
         return labels if self.page.classes is None else np.array(self.page.classes)[labels.astype(np.intp)]
+
+    @property
+    def file_rows(self) -> Indices | None:
+        """The number of each row in the files that were imported, which come one after the other; None if unknown.
+
+        ``out[store.file_rows] = model.predict(store)`` puts predictions into the order of the files.
+        """
+        return None if self.page.shuffle is None else shuffled_rows(*self.page.shuffle, self.page.n)
 
     @property
     def feature_names(self) -> list[str] | None:
