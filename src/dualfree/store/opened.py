@@ -85,7 +85,8 @@ class Store:
         """The same where each example has so many outputs, as it has with a softmax of so many classes."""
         if self.page.layout == "csr" and self.page.stored > np.iinfo(self.page.index).max:
             return False  # rows in memory have row starts and columns of one type
-        return self.page.nbytes + 8 * self.page.n <= self._room(True, outputs)
+        curvature = _curvature_bytes((self.page.d + 1) * outputs)
+        return self.page.nbytes + 8 * self.page.n + curvature <= self._room(True, outputs)
 
     def matrix(self) -> Any:
         """All rows in memory, as a CSR array or a dense one."""
@@ -191,6 +192,11 @@ def open_store(
 def _example_bytes(intercept: bool, outputs: int) -> int:
     more = _OUTPUT_BYTES + intercept * _OUTPUT_INTERCEPT_BYTES
     return _EXAMPLE_BYTES + intercept * _INTERCEPT_BYTES + (outputs - 1) * more
+
+
+def _curvature_bytes(weights: int) -> int:
+    """What Newton's method (of up to 5,000 weights) or L-BFGS keeps, which a fit in memory may choose."""
+    return 24 * weights**2 if weights <= 5000 else 320 * weights
 
 
 def _half_of_memory() -> int:
