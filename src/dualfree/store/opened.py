@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from dualfree.arrays import Floats, Indices, vector, whole
 from dualfree.store.layout import Page, byte_count, load_array, load_page, shuffled_rows
+from dualfree.store.mapped import mapped_rows
 from dualfree.store.reader import BUFFERS, Window, WindowReader, largest_chunk
 
 # What a fit takes at its peak, measured: α, the best α, y, v, steps, and what lives for a moment.
@@ -89,20 +90,20 @@ class Store:
         return self.page.nbytes + 8 * self.page.n + curvature <= self._room(True, outputs)
 
     def matrix(self) -> Any:
-        """All rows in memory, as a CSR array or a dense one."""
+        """All rows in memory, as a CSR array or a dense one: mapped there, so that no second copy is made."""
         if self.page.layout == "csr" and self.page.stored > np.iinfo(self.page.index).max:
             raise ValueError(f"{self.path} has {self.page.stored:,} entries, too many for one matrix; take parts().")
-        return self.rows(range(self.page.chunks))
+        return self._matrix(mapped_rows(self.path, self.page))
 
     def rows(self, chunks: range) -> Any:
         """The rows of some neighbouring chunks, in memory."""
         (window,) = WindowReader(self.path, self.page, len(chunks)).visit([tuple(chunks)])
-        return self.matrix_of(window)
+        return self._matrix(window.arrays)
 
     def parts(self) -> Iterator[tuple[Any, NDArray[Any]]]:
         """X and y of a few chunks at a time; each X is valid until the next is asked for."""
         for window in self._few_at_a_time():
-            yield self.matrix_of(window), self.y[window.rows]
+            yield self._matrix(window.arrays), self.y[window.rows]
 
     def __matmul__(self, w: ArrayLike) -> Floats:
         """``Xw``, in one pass over the store: its entries, or its rows where w is a matrix, are in the order of `y`."""
@@ -111,7 +112,7 @@ class Store:
             raise ValueError(f"w has {len(point)} rows; for {self.path} it must have {self.page.d}.")
         out = np.empty((self.page.n, *point.shape[1:]))
         for window in self._few_at_a_time(out.nbytes + point.nbytes):
-            out[window.rows] = self.matrix_of(window) @ point
+            out[window.rows] = self._matrix(window.arrays) @ point
         return out
 
     def __repr__(self) -> str:
@@ -142,11 +143,11 @@ class Store:
         room = (self.memory_limit - self.libraries - taken) // (BUFFERS * largest_chunk(self.page))
         return WindowReader(self.path, self.page, max(1, min(_LEAST_WINDOW, self.page.chunks, room))).all()
 
-    def matrix_of(self, window: Window) -> Any:
-        """The rows of a window as a CSR array or a dense one, without a copy."""
-        if len(window.arrays) == 1:
-            return window.arrays[0]
-        return csr_array(window.arrays, shape=(window.count, self.page.d))
+    def _matrix(self, arrays: tuple[NDArray[Any], ...]) -> Any:
+        """A CSR array or a dense one, without a copy."""
+        if len(arrays) == 1:
+            return arrays[0]
+        return csr_array(arrays, shape=(len(arrays[2]) - 1, self.page.d))
 
 
 def open_store(

@@ -23,7 +23,7 @@ from dualfree.arrays import Indices
 from dualfree.store.layout import Page, StoreError, place
 
 BUFFERS = 3  # the window in work, the next, and one that was read for steps before an evaluation came between
-_IN_FLIGHT = 2  # reads at the same time
+IN_FLIGHT = 2  # reads at the same time
 _READ_BYTES = (
     2 << 20
 )  # up to which neighbouring chunks are read together: many short reads would cost more than the disk
@@ -57,7 +57,7 @@ class WindowReader:
         self.folder, self.page, self.size, self.waited = folder, page, size, 0.0
         self._files = {name: os.open(folder / f"{name}.npy", os.O_RDONLY) for name in _names(page)}
         weakref.finalize(self, _close, list(self._files.values()))
-        self._pool = ThreadPoolExecutor(_IN_FLIGHT, thread_name_prefix="dualfree-store")
+        self._pool = ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="dualfree-store")
         self._pending: dict[Numbers, _Reading] = {}
         self._free: list[tuple[NDArray[Any], ...]] = []
         self._checked = np.zeros(page.chunks, dtype=bool)
@@ -131,12 +131,17 @@ class WindowReader:
             own = slice(page.entries[number] - entries, page.entries[number + 1] - entries)
             rows = slice(page.starts[number] - starts, page.starts[number + 1] - starts + 1)
             slices = (own, own, rows)[: len(parts)]
-            if [checksum(part[at]) for part, at in zip(parts, slices, strict=True)] != page.checksums[number]:
-                raise StoreError(
-                    f"{self.folder}: chunk {number} does not have the checksum it was written with, so the disk has "
-                    "damaged it; import the data again."
-                )
+            require_checksum(self.folder, page, number, [part[at] for part, at in zip(parts, slices, strict=True)])
             self._checked[number] = True
+
+
+def require_checksum(folder: Path, page: Page, number: int, parts: list[NDArray[Any]]) -> None:
+    """Raise one sentence if the parts of a chunk are not what was written."""
+    if [checksum(part) for part in parts] != page.checksums[number]:
+        raise StoreError(
+            f"{folder}: chunk {number} does not have the checksum it was written with, so the disk has damaged it; "
+            "import the data again."
+        )
 
 
 class _Reading(NamedTuple):
@@ -158,7 +163,7 @@ def _lay_out(
 
     Row starts are prepared with the number of entries before the run, to which the reader adds those within it.
     """
-    runs = _runs(page, numbers)
+    runs = runs_of(page, numbers)
     spans = [slice(page.starts[run.start], page.starts[run.stop]) for run in runs]
     sizes = [page.entries[run.stop] - page.entries[run.start] for run in runs]
     rows: slice | Indices = slice(spans[0].start, spans[-1].stop)
@@ -178,7 +183,7 @@ def _lay_out(
     return window, list(zip(runs, zip(data, indices, starts, strict=True), strict=True))
 
 
-def _runs(page: Page, numbers: Numbers) -> list[range]:
+def runs_of(page: Page, numbers: Numbers) -> list[range]:
     """Neighbouring chunks together, as long as they are not too much for one read."""
     each = page.nbytes / max(1, page.stored)
     runs = [range(numbers[0], numbers[0] + 1)]
