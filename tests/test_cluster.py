@@ -1,5 +1,6 @@
 """Fits on a real local cluster of two processes: the same optimum as here, whatever holds the data."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import dualfree as df
-from dualfree.linear_model import LinearSVC, LogisticRegression, Ridge
+from dualfree.linear_model import LinearSVC, LogisticRegression, PUClassifier, Ridge, RidgeClassifier
 from helpers.inline_client import InlineClient
 from small_problems import data, labels, targets
 
@@ -98,7 +99,12 @@ def test_data_that_dask_holds(cluster_client: Any, X: Any, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "model", [LogisticRegression(C=0.5, tol=1e-9), LinearSVC(class_weight="balanced", tol=1e-9), Ridge(tol=1e-10)]
+    "model",
+    [
+        LogisticRegression(C=0.5, tol=1e-9),
+        LinearSVC(class_weight="balanced", tol=1e-9),
+        Ridge(tol=1e-10),
+    ],
 )
 def test_estimators_take_dask_and_agree(cluster_client: Any, X: Any, model: Any) -> None:
     y = targets(X) if isinstance(model, Ridge) else np.digitize(targets(X), [-1.0, 1.0])
@@ -154,6 +160,33 @@ def test_bad_numbers_are_found_where_they_are(cluster_client: Any, X: Any) -> No
         df.distributed.solve(problem, client=cluster_client)
 
 
+def test_what_a_cluster_does_not_take_is_one_sentence(cluster_client: Any, X: Any) -> None:
+    y, classes = labels(X), np.digitize(targets(X), [-1.0, 1.0])
+    for problem, sentence in {
+        df.Problem(X, df.losses.Softmax(classes), 0.1): "loss is Softmax, which takes several numbers",
+        df.Problem(X, df.losses.Logistic(y), 0.1, regulariser=df.regularisers.L2L1(0.1)): "takes no L1 part",
+    }.items():
+        with pytest.raises(ValueError, match=sentence):
+            df.distributed.solve(problem, client=cluster_client)
+    there = da.from_array(X, chunks=(200, D))
+    with cluster_client.as_current():
+        for model, target, sentence in (
+            (LogisticRegression(l1_ratio=0.5), y, "l1_ratio is 0.5; for Dask's data it must be 0"),
+            (LogisticRegression(), classes, "y has 3 classes, and for Dask's data LogisticRegression takes two"),
+            (PUClassifier(class_prior=0.3), y, "which PUClassifier does not take"),
+        ):
+            with pytest.raises(ValueError, match=sentence):
+                model.fit(there, target)
+
+
+def test_ridge_classifier_takes_dask(cluster_client: Any, X: Any) -> None:
+    there, y = da.from_array(X, chunks=(300, D)), labels(X)
+    with cluster_client.as_current():
+        model = RidgeClassifier(fit_intercept=False, tol=1e-6).fit(there, y)
+        answers = model.predict(there).compute(scheduler="synchronous")
+    assert np.mean(answers == RidgeClassifier(fit_intercept=False).fit(X, y).predict(X)) > 0.99
+
+
 def test_without_dask_one_sentence(monkeypatch: pytest.MonkeyPatch, X: Any) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     problem = df.Problem(X, df.losses.Logistic(labels(X)), lam=0.1)
@@ -161,11 +194,13 @@ def test_without_dask_one_sentence(monkeypatch: pytest.MonkeyPatch, X: Any) -> N
         df.distributed.solve(problem)
 
 
-def test_the_command_line(cluster_client: Any, X: Any, tmp_path: Path) -> None:
+def test_the_command_line(X: Any, tmp_path: Path) -> None:
+    """It starts a cluster of its own, and keeps a checkpoint."""
     df.write_libsvm(tmp_path / "data.svm", sparse.csr_matrix(X), labels(X))
     command = [sys.executable, "-m", "dualfree", "train", str(tmp_path / "data.svm"), "-o", str(tmp_path / "m.model")]
-    address = cluster_client.scheduler.address
-    done = subprocess.run([*command, "--cluster", address], capture_output=True, text=True, check=True)
-    assert "on 2 partitions" in done.stdout
+    options = ["--cluster", "local", "--checkpoint", str(tmp_path / "run"), "--resume"]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
+    assert re.search(r"on \d+ partition", done.stdout)
     assert "Converged" in done.stdout
     assert (tmp_path / "m.model").exists()
+    assert (tmp_path / "run").exists()

@@ -1,6 +1,7 @@
 """The pieces of a fit on a cluster, without one: reports, cuts, local passes, certificates, losses of data."""
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,9 @@ from dualfree.distributed.report import add, pack, report
 from dualfree.distributed.solve import bare, solve_spread, spread_out
 from dualfree.distributed.sources import even_cuts
 from dualfree.limits import Limits
+from dualfree.store import write_store
 from helpers.inline_client import InlineClient
+from helpers.stores import larger_than_memory, text_like
 from small_problems import LOSSES, data
 
 REFERENCES = {
@@ -155,6 +158,48 @@ def test_losses_of_data_change_no_bit(method: str) -> None:
     assert result.status == "converged"
     np.testing.assert_array_equal(result.w, plain.w)
     np.testing.assert_array_equal(result.alpha, plain.alpha)
+
+
+@pytest.mark.parametrize("losing", [(), (4, 30, 60)])
+def test_workers_read_a_store_larger_than_memory_themselves(tmp_path: Path, losing: tuple[int, ...]) -> None:
+    X, y = text_like()
+    write_store(tmp_path / "a.dfs", X, y, chunk_bytes=12_000)
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    store = larger_than_memory(tmp_path / "a.dfs")
+    loss = df.losses.Logistic(store.y, weight)
+    client = InlineClient(losing=lambda number: number in losing)
+    spread = spread_out(df.Problem(store, loss, lam=1 / len(y), intercept=True), client, 3)
+    assert client.losses <= len(losing)
+    nonzeros = [int(np.diff(X.indptr)[a:b].sum()) for a, b in pairwise(spread.crew.blocks.starts)]
+    assert max(nonzeros) <= 1.2 * min(nonzeros)
+    result = solve_spread(spread, "auto", None, wishes())
+    inner = df.Problem(X, loss, lam=1 / len(y), intercept=True)
+    best = df.solve(inner, tol=1e-10, method="newton").certificate.value
+    assert result.status == "converged"
+    assert abs(inner.value(result.w) - best) <= result.certificate.gap + 1e-11
+
+
+def test_many_reports_are_added_up_in_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By tasks of eight on the workers, so that a few come here however many partitions there are."""
+    X = data(n=300, d=20)
+    problem = df.Problem(X, LOSSES["logistic"](X), lam=1 / 300)
+    client, gathered, groups = InlineClient(), list[int](), list[int]()
+    gather, submit = client.gather, client.submit
+
+    def watched(function: Any, *arguments: Any, **options: Any) -> Any:
+        if function is add:
+            groups.append(len(arguments[0]))
+        return submit(function, *arguments, **options)
+
+    monkeypatch.setattr(client, "gather", lambda futures: gathered.append(len(futures)) or gather(futures))
+    monkeypatch.setattr(client, "submit", watched)
+    spread = spread_out(problem, client, 100)
+    gathered.clear()
+    groups.clear()
+    seen = spread.evaluate(np.full(20, 0.1), np.zeros(300))
+    assert groups == [*[8] * 12, 4, 8, 5]
+    assert gathered == [2]
+    assert seen.value == pytest.approx(problem.value(np.full(20, 0.1)), rel=1e-12)
 
 
 def test_a_cluster_that_loses_everything_always_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -169,6 +169,26 @@ def test_killed_while_it_works(svm, tmp_path):
     assert rows_of(store.matrix(), store.y) == rows_of(np.concatenate([X.toarray()] * 4), np.concatenate([y] * 4))
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc, which Linux alone has")
+def test_memory_does_not_grow_with_the_files(svm, tmp_path):
+    """Twenty times the text, in the same blocks and buckets, takes hardly more memory."""
+    script = (
+        "import os, sys; import dualfree as df\n"
+        "from dualfree.io import libsvm; from dualfree.store import buckets, sources\n"
+        "libsvm.PIECE_BYTES, sources._BLOCK_BYTES, buckets.BUCKET_BYTES = 50000, 200000, 400000\n"
+        "os.fsync = lambda _: None\n"
+        "def peak():\n"
+        "    return next(int(line.split()[1]) for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
+        f"few = df.import_files([{str(svm[0])!r}] * 2, sys.argv[1] + '/few.dfs'); before = peak()\n"
+        f"many = df.import_files([{str(svm[0])!r}] * 40, sys.argv[1] + '/many.dfs')\n"
+        "print(many.page.nbytes, (peak() - before) * 1024)"
+    )
+    run = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True)
+    size, grown = map(int, run.stdout.split())
+    assert size > 4_000_000
+    assert grown < size / 2
+
+
 @pytest.mark.usefixtures("small_pieces")
 def test_a_full_disk_leaves_a_part_to_go_on_from(svm, tmp_path, monkeypatch):
     scatter = buckets.Buckets.scatter

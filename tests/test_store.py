@@ -12,7 +12,7 @@ from scipy import sparse
 
 import dualfree as df
 from dualfree import losses
-from dualfree.store import StoreError, write_store
+from dualfree.store import StoreError, opened, write_store
 from dualfree.store.sampling import bound_to_store
 from helpers.stores import larger_than_memory, text_like
 
@@ -145,10 +145,10 @@ def test_chunks_read_only_what_they_visit(kept, monkeypatch):
     read, threads = [], set()
     inner = WindowReader._read
 
-    def watched(self, number, parts):
-        read.append(number)
+    def watched(self, run, parts):
+        read.extend(run)
         threads.add(threading.current_thread())
-        return inner(self, number, parts)
+        return inner(self, run, parts)
 
     monkeypatch.setattr(WindowReader, "_read", watched)
     for _ in problem.examples.reader.visit([(3, 7), (7, 9)], [(1, 2)]):
@@ -156,6 +156,21 @@ def test_chunks_read_only_what_they_visit(kept, monkeypatch):
     problem.examples.reader._pool.shutdown()  # which waits for what is under way
     assert sorted(read) == [1, 2, 3, 7, 7, 9]
     assert threading.main_thread() not in threads
+
+
+def test_several_reads_are_in_flight(kept, monkeypatch):
+    from dualfree.store.reader import WindowReader
+
+    store, both = larger_than_memory(kept[0]), threading.Barrier(2, timeout=30)
+    inner = WindowReader._read
+
+    def meet(self, run, parts):
+        both.wait()  # until another thread reads too
+        return inner(self, run, parts)
+
+    reader = store.reader(intercept=False)
+    monkeypatch.setattr(WindowReader, "_read", meet)
+    assert [window.count > 0 for window in reader.visit([(1, 3), (5, 8)])] == [True, True]
 
 
 def test_same_bits_from_disk_and_for_any_window_that_was_read_before(kept):
@@ -226,6 +241,19 @@ def test_a_store_that_fits_takes_every_method(kept):
     inside = df.solve(df.Problem(X, losses.Logistic(y), 0.01), method="auto")
     stored = df.solve(df.Problem(df.open_store(path), losses.Logistic(y), 0.01), method="auto")
     np.testing.assert_array_equal(inside.w, stored.w)
+
+
+def test_the_hessian_counts_against_the_limit(tmp_path):
+    """Rows that would fit are left on the disk where the method that a fit in memory may choose would not."""
+    X, y = text_like(n=300, d=3000, per_row=40, dense=True)
+    write_store(tmp_path / "a.dfs", X, y)
+    limit = opened._libraries() + 150_000_000
+    store = df.open_store(tmp_path / "a.dfs", memory_limit=limit)
+    assert store.page.nbytes < 10_000_000
+    assert not store.fits
+    result = df.solve(df.Problem(store, losses.Logistic(y), 0.01), method="auto")
+    assert result.status is df.Status.CONVERGED
+    assert df.open_store(tmp_path / "a.dfs", memory_limit=limit + 120_000_000).fits
 
 
 def test_local_passes_follow_the_rates_of_disk_and_steps(kept):

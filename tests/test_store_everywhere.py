@@ -4,13 +4,22 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from typer.testing import CliRunner
 
 import dualfree as df
 from dualfree.cli import app
 from dualfree.io import write_libsvm
-from dualfree.linear_model import LinearSVC, LogisticRegression, Ridge
+from dualfree.linear_model import (
+    ElasticNet,
+    LinearSVC,
+    LogisticRegression,
+    LogisticRegressionCV,
+    PUClassifier,
+    Ridge,
+    RidgeClassifier,
+)
 from dualfree.model import Model
 from dualfree.store import Store, write_store
 from helpers.stores import larger_than_memory, text_like
@@ -48,8 +57,8 @@ def test_three_classes_and_refusals(kept):
     model = LinearSVC(C=0.01).fit(store, labels)
     assert model.coef_.shape == (3, X.shape[1])
     assert all(proof.relative_gap <= 1e-6 for proof in model.certificate_)
-    with pytest.raises(ValueError, match="Softmax takes several numbers for each example"):
-        LogisticRegression(C=0.01).fit(store, labels)
+    with pytest.raises(ValueError, match="LogisticRegressionCV needs all rows in memory"):
+        LogisticRegressionCV().fit(store, store.y)
     with pytest.raises(ValueError, match="method='newton' would read a store"):
         LogisticRegression(solver="newton").fit(store, store.y)
     with pytest.raises(ValueError, match="the store has 3000 rows but y has 2999 entries"):
@@ -69,7 +78,7 @@ def test_import_train_predict_evaluate(invoke, tmp_path, monkeypatch):
     assert made.exit_code == 0, made.output
     assert "1,600 examples, 400 features" in made.stdout
     # So little data always fits into memory, unless each example is said to need very much of it.
-    monkeypatch.setattr(Store, "fits", False)
+    monkeypatch.setattr(Store, "fits_for", lambda self, outputs: False)
     seen = []
     monkeypatch.setattr(Store, "__matmul__", lambda self, w, inner=Store.__matmul__: seen.append(1) or inner(self, w))
     trained = invoke("train", "a.dfs", "--memory-limit", "1GB", "--tol", "1e-4")
@@ -80,7 +89,8 @@ def test_import_train_predict_evaluate(invoke, tmp_path, monkeypatch):
     assert model.certificate.relative_gap <= 1e-4
     measured = invoke("evaluate", "a.model", "a.dfs", "--json")
     assert json.loads(measured.stdout)["accuracy"] > 0.8
-    assert len(invoke("predict", "a.model", "a.dfs").stdout.splitlines()) == 1600
+    lines = invoke("predict", "a.model", "a.dfs").stdout.splitlines()
+    assert lines == 2 * invoke("predict", "a.model", "a.svm").stdout.splitlines()  # in the order of the files
 
 
 def test_errors_on_the_command_line(invoke):
@@ -127,3 +137,15 @@ def test_estimators_resume(tmp_path, kind, classes, files):
     resumed = kind(resume=True, **settings).fit(X, labels)
     whole = kind(C=5.0, tol=1e-8, checkpoint=tmp_path / "other").fit(X, labels)
     np.testing.assert_allclose(resumed.coef_, whole.coef_, atol=1e-3)
+
+
+@pytest.mark.parametrize("model", [ElasticNet(alpha=0.001), RidgeClassifier(alpha=0.1), PUClassifier(class_prior=0.3)])
+def test_other_estimators_resume(tmp_path, model):
+    X, y = text_like(n=600)
+    with pytest.warns(ConvergenceWarning):
+        clone(model).set_params(tol=1e-8, checkpoint=tmp_path / "fit", max_iter=3).fit(X, y)
+    resumed = clone(model).set_params(tol=1e-8, checkpoint=tmp_path / "fit", resume=True).fit(X, y)
+    whole = clone(model).set_params(tol=1e-8, checkpoint=tmp_path / "other").fit(X, y)
+    np.testing.assert_array_equal(resumed.coef_, whole.coef_)
+    with pytest.raises(ValueError, match="give checkpoint=path too"):
+        clone(model).set_params(resume=True).fit(X, y)

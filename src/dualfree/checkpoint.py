@@ -59,7 +59,7 @@ class Checkpoints:
         if not (self.resume and self.path.exists()):
             self.resume = False
             return
-        theirs = _unpacked(self.path, arrays=False)[0]["fingerprint"]
+        theirs = fingerprint_in(self.path)
         for key, mine in self.fingerprint.items():
             if theirs.get(key) != mine:
                 raise CheckpointError(
@@ -105,6 +105,7 @@ class Checkpoints:
         run.heading, run.target = said["heading"], said["target"]
         if run.lookout is not None and said["lookout"] is not None:
             run.lookout.restore(said["lookout"])
+        run.method.take_up(state)
 
 
 def checkpoints(
@@ -119,19 +120,14 @@ def checkpoints(
     evaluate_every: float | None,
 ) -> Checkpoints | None:
     """What `solve` was asked for, checked before any work; None where it was not asked for."""
-    every = positive("checkpoint_every", every)
-    if path is None:
-        if resume:
-            raise ValueError("resume is True, but there is no checkpoint to resume from; give checkpoint=path too.")
+    target, every = requested(path, every, resume)
+    if target is None:
         return None
     if not resumable:
         raise ValueError(
             f"checkpoint is given, but method={method!r} remembers what no file can hold; method='dfsdca' does not."
         )
-    target = Path(path)
-    if not target.resolve().parent.is_dir() or target.is_dir():
-        raise ValueError(f"checkpoint is {os.fspath(path)!r}; it must be a file in a folder that exists.")
-    fingerprint = _fingerprint(bound.problem) | {
+    fingerprint = fingerprint_of(bound.problem) | {
         "method": method,
         "sampling": repr(bound.sampling),
         "step": rule.name,
@@ -141,7 +137,29 @@ def checkpoints(
     return Checkpoints(target, every, bool(resume), fingerprint)
 
 
-def _fingerprint(problem: Problem) -> dict[str, Any]:
+def requested(path: Any, every: Any, resume: Any) -> tuple[Path | None, float]:
+    """The file and the seconds that the three arguments ask for, which are the same wherever there are checkpoints."""
+    every = positive("checkpoint_every", every)
+    if not isinstance(resume, (bool, np.bool_)):
+        raise TypeError(f"resume is {resume!r:.60}; it must be True or False, and checkpoint names the file.")
+    if path is None:
+        if resume:
+            raise ValueError("resume is True, but there is no checkpoint to resume from; give checkpoint=path too.")
+        return None, every
+    target = Path(path)
+    if not target.resolve().parent.is_dir() or target.is_dir():
+        raise ValueError(f"checkpoint is {os.fspath(path)!r}; it must be a file in a folder that exists.")
+    return target, every
+
+
+def fingerprint_in(path: Path) -> dict[str, Any]:
+    """What a file says that the run which wrote it was."""
+    known: dict[str, Any] = _unpacked(path, arrays=False)[0]["fingerprint"]
+    return known
+
+
+def fingerprint_of(problem: Problem) -> dict[str, Any]:
+    """What two runs of one problem have in common."""
     loss: Any = problem.loss
     return {
         "number of examples": problem.n,

@@ -105,6 +105,8 @@ class Run:
 
     def _advance_to_next_evaluation(self) -> None:
         every, per_epoch = self.limits.evaluate_every, self.sampling.iterations_per_epoch
+        if self.target <= self.state.iteration != self.history[-1].iteration:
+            return  # a resumed run that had come to an evaluation, and no further
         while True:
             if self.state.iteration >= self.target:  # else a resumed run goes on to where it was heading
                 self.state.moved = 0.0

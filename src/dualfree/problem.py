@@ -18,7 +18,7 @@ from dualfree.losses.builtin import BuiltIn
 from dualfree.losses.check import check_loss
 from dualfree.losses.vector_check import check_vector_loss
 from dualfree.regularisers import L2
-from dualfree.store.examples import Stored
+from dualfree.store.examples import Stored, StoredOutputs
 from dualfree.store.opened import Store
 from dualfree.vector_examples import Blocks, MultiOutput
 
@@ -378,12 +378,7 @@ def _examples(X: Any, loss: Loss, intercept: bool) -> Rows:
             )
         return cast(Rows, X)  # the same interface
     if isinstance(X, Store):
-        if not X.fits:
-            if loss.outputs is not None:
-                raise ValueError(
-                    f"X is a store larger than its memory_limit, and {type(loss).__name__} takes several numbers for "
-                    "each example; give open_store a larger memory_limit, or fit one class against the rest."
-                )
-            return Stored(X, intercept)
+        if not X.fits_for(loss.outputs or 1):
+            return Stored(X, intercept) if loss.outputs is None else StoredOutputs(X, loss.outputs, intercept)
         X = X.matrix()
     return Rows(X, constant=intercept) if loss.outputs is None else MultiOutput(X, loss.outputs, constant=intercept)

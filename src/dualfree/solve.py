@@ -214,11 +214,6 @@ def _solve_by(
 
 
 def _require_l1(method: str, problem: Problem) -> None:
-    if problem.mu > 0 and isinstance(problem.examples, Stored):
-        raise ValueError(
-            f"regulariser is {problem.regulariser!r}, and X is a store larger than its memory_limit, which takes no L1 "
-            "part; give open_store a larger memory_limit."
-        )
     if problem.mu == 0 or METHODS[method].takes_l1:
         return
     names = ", ".join(name for name, kind in METHODS.items() if kind.takes_l1)

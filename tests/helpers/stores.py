@@ -8,14 +8,13 @@ from dualfree.store import opened
 from dualfree.store.reader import BUFFERS, largest_chunk
 
 
-def larger_than_memory(path, *, chunks=4, local_passes=1):
+def larger_than_memory(path, *, chunks=4, local_passes=1, outputs=1):
     """Open a store with a limit that leaves room for windows of so many chunks, and not for all of them."""
     page = df.open_store(path).page
     windows = BUFFERS * chunks * largest_chunk(page)
-    each = opened._EXAMPLE_BYTES + opened._INTERCEPT_BYTES
-    fit = each * page.n + opened._FEATURE_BYTES * page.d
+    fit = opened._example_bytes(True, outputs) * page.n + outputs * opened._FEATURE_BYTES * page.d
     store = df.open_store(path, memory_limit=opened._libraries() + fit + windows + 50_000, local_passes=local_passes)
-    assert not store.fits
+    assert not store.fits_for(outputs)
     return store
 
 

@@ -15,6 +15,8 @@ from dualfree.cli.losses import measures
 from dualfree.cli.terminal import show, table
 from dualfree.io.streams import atomic_write
 from dualfree.model import Model
+from dualfree.store import open_store
+from dualfree.store.layout import is_store
 
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="What dualfree train saved.")]
 Label = Annotated[str | None, typer.Option(help="The table's column of labels, if the model's columns do not tell.")]
@@ -34,17 +36,28 @@ def predict(
     ] = False,
     label: Label = None,
 ) -> None:
-    """Predict: one line for each example."""
+    """Predict: one line for each example, in the order of the file; for a store, in that of the imported files."""
     if output is not None:
         check_output(output, model_path, file)
     model = Model.load(model_path)
     X, _ = read_matching(file, label, model.feature_names, model.n_features)
-    lines = _lines(model.probabilities(X)[:, 1] if probabilities else model.predict(X))
+    values = model.probabilities(X)[:, 1] if probabilities else model.predict(X)
+    lines = _lines(_in_file_order(values, file))
     if output is None:
         sys.stdout.write(lines)
         return
     with atomic_write(output) as written:
         written.write(lines.encode())
+
+
+def _in_file_order(values: NDArray[Any], file: Path) -> NDArray[Any]:
+    """The values of a store's rows as they came before the import shuffled them; others as they are."""
+    rows = open_store(file).file_rows if is_store(file) else None
+    if rows is None:
+        return values
+    ordered = np.empty_like(values)
+    ordered[rows] = values
+    return ordered
 
 
 def _lines(values: NDArray[Any]) -> str:

@@ -124,28 +124,9 @@ def _unwatched(title: str) -> Watch:
     return lambda row: None
 
 
-def _solve_on(
-    cluster: str,
-    problem: Problem,
-    *,
-    method: str,
-    sampling: Any,
-    step: Any,
-    checkpoint: Path | None,
-    checkpoint_every: float,
-    resume: bool,
-    **options: Any,
-) -> Result:
-    found = checkpoint if resume and checkpoint is not None and checkpoint.exists() else None
-    return dualfree.distributed.solve(
-        problem,
-        client=cluster,
-        method=method,
-        checkpoint=checkpoint,
-        every=checkpoint_every,
-        resume=found,
-        **options,
-    )
+def _solve_on(cluster: str, problem: Problem, *, sampling: Any, step: Any, **options: Any) -> Result:
+    """`dualfree.distributed.solve`, which takes neither a sampling nor a step."""
+    return dualfree.distributed.solve(problem, client=cluster, **options)
 
 
 def _save(model: Model, target: Path) -> Path:

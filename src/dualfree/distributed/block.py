@@ -1,6 +1,7 @@
 """What a worker holds: some rows of X, their targets and weights."""
 
 import copy
+import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -87,6 +88,8 @@ class Survey(NamedTuple):
     labels: NDArray[Any]
     counts: Floats
     """How much of each label there is, by weight."""
+    checksum: int
+    """Of y and the weights."""
 
 
 def survey(block: Block, wants_labels: bool) -> Survey:
@@ -95,7 +98,13 @@ def survey(block: Block, wants_labels: bool) -> Survey:
     if wants_labels:
         labels, where = np.unique(block.y, return_inverse=True)
         counts = np.bincount(where, block.weight, len(labels)).astype(np.float64)
-    return Survey(block.X.shape[0], block.X.shape[1], block.X.dtype, labels, counts)
+    return Survey(block.X.shape[0], block.X.shape[1], block.X.dtype, labels, counts, _checksum(block))
+
+
+def _checksum(block: Block) -> int:
+    y = block.y.astype(str) if block.y.dtype.hasobject else block.y
+    found = zlib.crc32(y.tobytes())
+    return found if block.weight is None else zlib.crc32(block.weight.tobytes(), found)
 
 
 @dataclass(frozen=True)

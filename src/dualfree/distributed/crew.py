@@ -56,7 +56,7 @@ class Crew:
 
     def __init__(self, blocks: Blocks, kind: Loss, encoder: Encoder | None) -> None:
         self.blocks, self.client = blocks, blocks.client
-        self._making = (kind, encoder)
+        self.kind, self.encoder = kind, encoder
         self._losses = self._make(blocks.futures)
 
     @property
@@ -65,7 +65,7 @@ class Crew:
         return len(self.blocks.futures)
 
     def _make(self, blocks: Sequence[Any]) -> list[Any]:
-        return [self.client.submit(make_loss, block, *self._making, pure=False) for block in blocks]
+        return [self.client.submit(make_loss, block, self.kind, self.encoder, pure=False) for block in blocks]
 
     def each(self, function: Callable[..., Any], *shared: Any, own: Sequence[Sequence[Any]] = ()) -> list[Any]:
         """Futures of ``function(block, loss, *own, *shared)``, one for each partition."""

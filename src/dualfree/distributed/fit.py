@@ -3,24 +3,24 @@
 import math
 import tempfile
 import time
-from collections.abc import Callable
+import zlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dualfree.distributed import checkpoint as files
+from dualfree.checkpoint import Checkpoints, fingerprint_of
 from dualfree.distributed.choice import passes_a_round
 from dualfree.distributed.connection import SchedulerLostError
 from dualfree.distributed.full_passes import ClusterLBFGS, ClusterNewton
 from dualfree.distributed.problem import ClusterProblem
-from dualfree.distributed.rounds import ClusterRounds
+from dualfree.distributed.rounds import ClusterRounds, Keeper
 from dualfree.limits import Limits
 from dualfree.loop import Callback, Run
 from dualfree.methods.base import Method, State
 from dualfree.progress import progress_bar
-from dualfree.result import Result, Row
+from dualfree.result import Result
 from dualfree.samplings.base import BoundSampling, Draws, Sampling
 from dualfree.steps import StepRule
 
@@ -36,23 +36,33 @@ class Partitions(Sampling):
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the user asks of a fit, checked; `save_to` None is no checkpoint, except when the scheduler is lost."""
+    """What the user asks of a fit, checked; without a `checkpoint` there is one only when the scheduler is lost."""
 
     limits: Limits
     progress: bool
     seed: int
-    save_to: Path | None = None
-    save_every: float = math.inf
+    checkpoint: Path | None = None
+    checkpoint_every: float = math.inf
+    resume: bool = False
+    number: int | None = None
+    """Which of several problems of an estimator this is: each has a file of its own, whose name ends in it."""
     begun: float = field(default_factory=time.perf_counter)
     alpha: bool = True
     """Whether to bring α here at the end, where the method does not need it."""
 
+    def file(self, path: Path) -> Path:
+        """The file of this problem, where `path` is that of the fit."""
+        return path if self.number is None else path.with_name(f"{path.name}.{self.number}")
+
 
 def fit(
-    method: str, problem: ClusterProblem, callback: Callback | None, wishes: Wishes, warm_start: Any = None
+    method: str, problem: ClusterProblem, callback: Callback | None, wishes: Wishes, warm_start: Result | None = None
 ) -> Result:
-    """Run one method; `warm_start` is a `Result`, what a checkpoint holds, or None."""
-    limits = wishes.limits
+    """Run one method."""
+    limits, fingerprint = wishes.limits, _fingerprint(problem, method, wishes.seed)
+    saved = None
+    if wishes.checkpoint is not None:
+        saved = Checkpoints(wishes.file(wishes.checkpoint), wishes.checkpoint_every, wishes.resume, fingerprint)
     length = passes_a_round(problem) if method == "dfsdca" else 1.0
     rule = StepRule("implicit" if method == "dfsdca" else method, np.ones(1), method == "dfsdca", np.nan, None)
     running = METHODS[method](problem, _every_partition(problem, length), rule)
@@ -60,24 +70,46 @@ def fit(
         running.passes_a_round, running.limits, running.deadline = length, limits, wishes.begun + limits.time_limit
     state = _start(running, method, problem, warm_start)
     state.seed = wishes.seed
-    run = Run(running, state, limits, wishes.seed, wishes.begun)
-    keep = _keeper(run, wishes, method)
+    run = Run(running, state, limits, wishes.seed, wishes.begun, saved)
+    if isinstance(running, ClusterRounds) and saved is not None:
+        running.keeper = Keeper(run, saved)
     try:
         with progress_bar(wishes.progress, f"{problem.crew.count} partitions", limits.max_epochs) as show:
-            status = run.until_done(_both(callback, keep), show)
+            status = run.until_done(callback, show)
         result = run.result(status, method, None)
         bring = wishes.alpha and not len(result.alpha)
         return replace(result, alpha=problem.alpha_at(result.w)) if bring else result
     except SchedulerLostError as error:
-        path = wishes.save_to or Path(tempfile.mkdtemp(prefix="dualfree-"), "fit.npz")
-        files.save(path, run.state, (problem.n, problem.d), method)
-        raise SchedulerLostError(
-            f"The fit ended because {error}; it stands at a gap of {run.best[2].gap:.3g} in {path}, and "
-            f"resume={str(path)!r} goes on from there."
-        ) from None
+        where = _leave(run, saved, wishes, fingerprint)
+        raise SchedulerLostError(f"The fit ended because {error}; {where}") from None
 
 
-def _start(running: Method, method: str, problem: ClusterProblem, warm_start: Any) -> State:
+def _leave(run: Run, saved: Checkpoints | None, wishes: Wishes, fingerprint: dict[str, Any]) -> str:
+    """Write where the run stands, to a file of its own if none was asked for, and say how to go on from it."""
+    how = "the same call with resume=True"
+    if saved is None:
+        path = Path(tempfile.mkdtemp(prefix="dualfree-"), "fit.ckpt")
+        saved = Checkpoints(wishes.file(path), math.inf, False, fingerprint)
+        how = f"checkpoint={str(path)!r}, resume=True"
+    keeper = getattr(run.method, "keeper", None)
+    if keeper is None or keeper.iteration <= run.state.iteration:  # else the file holds later rounds
+        saved.save(run)
+    return f"it stands at a gap of {run.best[2].gap:.3g} in {saved.path}, and {how} goes on from there."
+
+
+def _fingerprint(problem: ClusterProblem, method: str, seed: int) -> dict[str, Any]:
+    surveys, encoder = problem.crew.blocks.surveys, problem.crew.encoder
+    return fingerprint_of(problem) | {
+        "number of partitions": len(surveys),
+        "checksum of the partitions": zlib.crc32(repr([(one.rows, one.checksum) for one in surveys]).encode()),
+        "class": None if encoder is None else str(encoder.positive),
+        "class weights": None if encoder is None or encoder.factors is None else encoder.factors.tolist(),
+        "method": method,
+        "seed": seed,
+    }
+
+
+def _start(running: Method, method: str, problem: ClusterProblem, warm_start: Result | None) -> State:
     if warm_start is None:
         state = running.start(np.zeros(problem.n if method == "dfsdca" else 1))
         if isinstance(running, ClusterNewton):
@@ -90,11 +122,7 @@ def _start(running: Method, method: str, problem: ClusterProblem, warm_start: An
         return state
     if len(alpha) != problem.n:
         alpha = problem.alpha_at(w)
-    state = running.start(np.array(alpha))
-    if isinstance(warm_start, files.Standing) and warm_start.method == method:
-        state.w[:], state.iteration = w, warm_start.iteration
-        state.memory["sigma"] = np.array([warm_start.sigma])
-    return state
+    return running.start(np.array(alpha))
 
 
 def _every_partition(problem: ClusterProblem, length: float) -> BoundSampling:
@@ -107,22 +135,3 @@ def _every_partition(problem: ClusterProblem, length: float) -> BoundSampling:
     return BoundSampling(
         Partitions(problem.crew.count), problem, np.full(1, problem.n * length), np.full(1, np.nan), draw
     )
-
-
-def _keeper(run: Run, wishes: Wishes, method: str) -> Callable[[Row], None]:
-    last = [time.perf_counter()]
-
-    def keep(row: Row) -> None:
-        if wishes.save_to is not None and time.perf_counter() - last[0] >= wishes.save_every:
-            files.save(wishes.save_to, run.state, (run.problem.n, run.problem.d), method)
-            last[0] = time.perf_counter()
-
-    return keep
-
-
-def _both(callback: Callback | None, keep: Callable[[Row], None]) -> Callback:
-    def call(row: Row) -> bool:
-        keep(row)
-        return bool(callback(row)) if callback is not None else False
-
-    return call

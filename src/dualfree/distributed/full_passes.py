@@ -7,22 +7,59 @@ import numpy as np
 from dualfree.arrays import Floats
 from dualfree.distributed.problem import ClusterProblem
 from dualfree.methods.base import State
+from dualfree.methods.curvature import Base, LimitedMemory
 from dualfree.methods.full_pass import FullPass
 from dualfree.methods.newton import LBFGS, Newton
 from dualfree.problem import Evaluation, Look
+from dualfree.samplings.base import Draws
 
 _SHORTEST = 2.0**-40
 
 
 class _OnCluster(FullPass):
-    """What differs on a cluster: margins are not at hand, and α comes to this process once, at the end."""
+    """What differs on a cluster: margins are not at hand, and α comes to this process once, at the end.
 
+    What the curvature is made of goes into the state after each step, so that a checkpoint holds it: where its base was
+    made, and the moves since.
+    """
+
+    resumable = True
     problem: ClusterProblem
 
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
+        self._base_at = np.empty(0)
         state = FullPass.start(self, alpha, intercept)
         state.alpha = np.empty(0)
         return state
+
+    def advance(self, state: State, draws: Draws) -> None:
+        super().advance(state, draws)
+        model = self._model
+        state.memory = {"counts": self._counts(0 if model is None else model.steps)}
+        if model is not None:
+            state.memory["base"] = self._base_at
+            for k, (move, change, _) in enumerate(model.pairs):
+                state.memory |= {f"move {k}": move, f"change {k}": change}
+
+    def take_up(self, state: State) -> None:
+        self._here = self._model = None
+        if not state.memory:  # of a run that had not made a step
+            return
+        counts = state.memory["counts"].tolist()
+        if "base" in state.memory:
+            self._set_counts(counts, before_base=True)
+            self._model = LimitedMemory(self._new_base(state.memory["base"]))
+            for k in range(sum(name.startswith("move") for name in state.memory)):
+                self._model.learn(state.memory[f"move {k}"], state.memory[f"change {k}"])
+            self._model.steps = counts[0]
+        self._set_counts(counts, before_base=False)
+
+    def _counts(self, steps: int) -> Any:
+        """Whole numbers to remember: the steps of the model first."""
+        return np.array([steps])
+
+    def _set_counts(self, counts: list[int], before_base: bool) -> None:
+        """Take up what `_counts` gave; `before_base`: as it was before the present base was made."""
 
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
         self._here = self._here or self._look(state.w)
@@ -50,6 +87,19 @@ class ClusterNewton(_OnCluster, Newton):
         if self.problem.intercept or found.evaluation.value < self.problem.facts.value_at_zero:
             self._here = found
             state.w[:] = found.w
+
+    def _new_base(self, margins: Floats) -> Base:
+        self._base_at, self._growths_of_base = margins.copy(), self._growths
+        return super()._new_base(margins)
+
+    def _counts(self, steps: int) -> Any:
+        known = 0 if self._model is None else self._growths_of_base
+        return np.array([steps, self._samples, self._growths, known])
+
+    def _set_counts(self, counts: list[int], before_base: bool) -> None:
+        _, self._samples, self._growths, known = counts
+        if before_base:
+            self._samples, self._growths = self._samples - 1, known
 
 
 class ClusterLBFGS(_OnCluster, LBFGS):

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from dualfree.arrays import Floats
+from dualfree.checkpoint import Checkpoints
 from dualfree.distributed import local
 from dualfree.distributed.crew import is_lost
 from dualfree.distributed.problem import ClusterProblem
 from dualfree.limits import Limits
+from dualfree.loop import Run
 from dualfree.methods.base import About, Method, State
 from dualfree.problem import Evaluation
 from dualfree.samplings.base import Draws
@@ -19,6 +21,25 @@ _SHARES = (1.0, 0.6, 0.35)  # of the proposed moves that are tried
 _BOLDER, _SHYER = 0.7, 1.4  # factors of σ' after moves that were taken whole, and after others
 _LONGEST = 16  # rounds between two evaluations, and so the most that a lost worker costs
 _DRIFT = 1e-10
+
+
+class Keeper:
+    """Writes checkpoints between the rounds of a run, where α must be brought here for it."""
+
+    def __init__(self, run: Run, checkpoints: Checkpoints) -> None:
+        self._run, self._checkpoints, self.iteration = run, checkpoints, 0
+
+    def due(self) -> bool:
+        """Whether it is time."""
+        return self._checkpoints.due(0.0)
+
+    def save(self, state: State) -> None:
+        """Write the run as it would be with this state, one round short of where it is going."""
+        run, before = self._run, (self._run.state, self._run.target)
+        run.state, run.target = state, state.iteration + 1
+        self._checkpoints.save(run)
+        run.state, run.target = before
+        self.iteration = state.iteration
 
 
 class ClusterRounds(Method):
@@ -47,12 +68,21 @@ class ClusterRounds(Method):
     passes_a_round: float
     limits: Limits
     deadline: float
+    keeper: "Keeper | None" = None
 
     def start(self, alpha: Floats, intercept: float = 0.0) -> State:
-        self._value, self._gap_to_gain = self.problem.facts.value_at_zero, math.nan
         self._dealt: tuple[Floats, list[Any]] = np.empty(0), []
         w = self.problem.primal(alpha) if alpha.any() else np.zeros(self.problem.d)
-        return State(w, alpha, memory={"sigma": np.array([float(self.problem.crew.count)])})
+        memory = {
+            "sigma": np.array([float(self.problem.crew.count)]),
+            "value": np.array([self.problem.facts.value_at_zero]),  # at the last evaluation
+            "gap to gain": np.array([math.nan]),  # there, of the gap to what the last round gained
+            "gains": np.empty(0),  # of the rounds since then
+        }
+        return State(w, alpha, memory=memory)
+
+    def take_up(self, state: State) -> None:
+        self._dealt = np.empty(0), []
 
     def evaluate_zero(self, state: State) -> tuple[Floats, Evaluation]:
         facts = self.problem.facts
@@ -67,15 +97,16 @@ class ClusterRounds(Method):
         if float(np.linalg.norm(state.w - seen.combination)) > _DRIFT * float(np.linalg.norm(state.w)):
             state.w[:] = seen.combination
             seen = self.problem.certify(state.w, lambda: self._shares_of(state.alpha), local.certify)
-        self._value = seen.value
+        state.memory["value"] = np.array([seen.value])
         if state.moved > 0:
-            self._gap_to_gain = seen.duality_gap / state.moved
+            state.memory["gap to gain"] = np.array([seen.duality_gap / state.moved])
         return state.w, seen
 
     def advance(self, state: State, draws: Draws) -> None:
         """Rounds until an evaluation is worth its price; after a loss, all of them again."""
         found = self.problem.crew.attempt(lambda: self._rounds(state))
-        state.w, state.alpha, state.memory, state.iteration, state.moved = found
+        state.w, state.alpha, sigma, state.iteration, state.moved = found
+        state.memory |= {"sigma": np.array([sigma]), "gains": np.empty(0)}
 
     def _shares_of(self, alpha: Floats) -> list[Any]:
         """The parts of α as futures that depend on nothing; dealt out once, unless they were lost."""
@@ -83,11 +114,16 @@ class ClusterRounds(Method):
             self._dealt = alpha, self.problem.crew.deal(alpha, local.settled)
         return self._dealt[1]
 
-    def _rounds(self, state: State) -> tuple[Floats, Floats, dict[str, Floats], int, float]:
+    def _rounds(self, state: State) -> tuple[Floats, Floats, float, int, float]:
         crew, w, sigma = self.problem.crew, state.w, float(state.memory["sigma"][0])
-        parts, taken, gains = self._shares_of(state.alpha), 0.0, list[float]()
-        while not self._due(gains, state.iteration):
-            at = (state.iteration + len(gains)) * self.passes_a_round
+        parts, taken, gains = self._shares_of(state.alpha), 0.0, state.memory["gains"].tolist()
+        first = state.iteration - len(gains)
+        while not self._due(gains, state.memory, first):
+            if gains and self.keeper is not None and self.keeper.due():
+                alpha = crew.collect(crew.then(local.alpha_of, parts, taken))
+                memory = state.memory | {"sigma": np.array([sigma]), "gains": np.array(gains)}
+                self.keeper.save(State(w, alpha, first + len(gains), memory=memory, seed=state.seed))
+            at = (first + len(gains)) * self.passes_a_round
             shares = self._shares(sigma)
             order = local.Order(
                 1 / (self.problem.lam * self.problem.n), sigma, shares, at, at + self.passes_a_round, state.seed
@@ -104,7 +140,7 @@ class ClusterRounds(Method):
             sigma = max(1.0, _BOLDER * sigma) if taken == 1.0 else min(float(crew.count), _SHYER * sigma)
         self.stalled = gains[-1] <= 0 and sigma >= crew.count
         alpha = crew.collect(crew.then(local.alpha_of, parts, taken))
-        return w, alpha, {"sigma": np.array([sigma])}, state.iteration + len(gains), max(gains[-1], 0.0)
+        return w, alpha, sigma, first + len(gains), max(gains[-1], 0.0)
 
     def _shares(self, sigma: float) -> tuple[float, ...]:
         """The shares to try: with σ' = K the whole is safe, otherwise ``σ'/K`` is."""
@@ -117,16 +153,16 @@ class ClusterRounds(Method):
         quadratic = 2 * t * float(w @ move) + t**2 * float(move @ move)
         return -conjugates / self.problem.n - 0.5 * self.problem.lam * quadratic
 
-    def _due(self, gains: list[float], before: int) -> bool:
+    def _due(self, gains: list[float], memory: dict[str, Any], first: int) -> bool:
         """Whether the tolerance may have been reached: the gap is about a constant times what a round gains."""
         if not gains:
             return False
-        spent = (before + len(gains)) * self.passes_a_round >= self.limits.max_epochs
+        spent = (first + len(gains)) * self.passes_a_round >= self.limits.max_epochs
         if spent or len(gains) >= _LONGEST or gains[-1] <= 0 or time.perf_counter() > self.deadline:
             return True
-        ratio = self._gap_to_gain
+        ratio = float(memory["gap to gain"][0])
         if math.isnan(ratio):
             if len(gains) < 2 or gains[-1] >= gains[-2]:
                 return False
             ratio = 1 / (1 - gains[-1] / gains[-2])
-        return ratio * gains[-1] <= self.limits.goal(self._value)
+        return ratio * gains[-1] <= self.limits.goal(float(memory["value"][0]))

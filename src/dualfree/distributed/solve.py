@@ -4,27 +4,27 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dualfree.arrays import not_negative, positive, whole
 from dualfree.automatic import solve_automatically
-from dualfree.distributed import checkpoint as files
+from dualfree.checkpoint import fingerprint_in, requested
 from dualfree.distributed.block import Encoder
 from dualfree.distributed.choice import estimate
 from dualfree.distributed.connection import connected
 from dualfree.distributed.crew import Blocks, Crew
 from dualfree.distributed.fit import METHODS, Wishes, fit
 from dualfree.distributed.problem import ClusterProblem
-from dualfree.distributed.sources import Collection, Memory
+from dualfree.distributed.sources import Collection, Memory, OnDisk
 from dualfree.limits import Limits
 from dualfree.loop import Callback
 from dualfree.losses.base import Loss
 from dualfree.losses.builtin import BuiltIn
 from dualfree.problem import Problem
 from dualfree.result import Result
+from dualfree.store.examples import Stored
 
 _WORKERS_WITHIN = 60  # seconds for the first worker to be there
 
@@ -66,8 +66,8 @@ def solve(
     max_epochs: float = 200,
     time_limit: float | None = None,
     checkpoint: str | PathLike[str] | None = None,
-    every: float = 30.0,
-    resume: str | PathLike[str] | None = None,
+    checkpoint_every: float = 60.0,
+    resume: bool = False,
     callback: Callback | None = None,
     progress: bool = False,
     seed: int = 0,
@@ -77,23 +77,22 @@ def solve(
     Parameters
     ----------
     problem : Problem or Partitioned
-        Examples in this process, which are dealt out, or examples that Dask holds, which stay where they are.
+        Examples in this process, which are dealt out, or examples that Dask holds, which stay where they are. Of a
+        store larger than its memory limit the workers read their parts themselves: its folder must be there for them.
     client : distributed.Client, cluster, str or None
         Where to work: a scheduler's address, ``"local"`` for one process a core of this machine, None for the present
         client if there is one and ``"local"`` otherwise.
     partitions : int, optional
-        Pieces to deal a `Problem` out in; by default as many as the workers have threads. The answer depends on it, and
-        not on the number of workers.
+        Pieces to deal a `Problem` out in; by default as many as the workers have threads, or as the run had that is
+        resumed. The answer depends on it, and not on the number of workers.
     method : str
         ``"dfsdca"``: local passes of dfSDCA between reductions; ``"newton"``, for few features (up to 5,000);
         ``"lbfgs"``; ``"auto"``, whichever will be the fastest by the shape of the problem.
     tol, absolute_tol, max_epochs, time_limit, callback, progress, seed
         As in `dualfree.solve`.
-    checkpoint, every : path and float
-        Write where the fit stands to this file, at most once in so many seconds. If the scheduler is lost, it is
-        written in any case, without a path to a temporary file that the error names.
-    resume : path
-        Go on from such a file.
+    checkpoint, checkpoint_every, resume
+        As in `dualfree.solve`, for every method; ``"auto"`` then stays with the method that it chose. If the scheduler
+        is lost, a checkpoint is written in any case, without a path to a temporary file that the error names.
 
     Returns
     -------
@@ -116,17 +115,23 @@ def solve(
         np.inf if time_limit is None else positive("time_limit", time_limit),
         1.0,
     )
-    save_to = None if checkpoint is None else Path(checkpoint)
-    wishes = Wishes(limits, progress, whole("seed", seed, 0, 2**64 - 1), save_to, positive("every", every))
+    path, every = requested(checkpoint, checkpoint_every, resume)
+    wishes = Wishes(limits, progress, whole("seed", seed, 0, 2**64 - 1), path, every, resume)
     if method not in (*METHODS, "auto"):
         raise ValueError(f"method is {method!r}; on a cluster it must be one of: {', '.join(METHODS)}, auto.")
     with connected(client) as found:
-        return solve_spread(spread_out(problem, found, partitions), method, callback, wishes, resume)
+        if partitions is None and isinstance(problem, Problem):
+            partitions = _standing(wishes).get("number of partitions")
+        return solve_spread(spread_out(problem, found, partitions), method, callback, wishes)
 
 
-def solve_spread(
-    problem: ClusterProblem, method: str, callback: Callback | None, wishes: Wishes, resume: Any = None
-) -> Result:
+def _standing(wishes: Wishes) -> dict[str, Any]:
+    """What the run was that is to be resumed; nothing where there is none."""
+    path = None if wishes.checkpoint is None else wishes.file(wishes.checkpoint)
+    return fingerprint_in(path) if wishes.resume and path is not None and path.exists() else {}
+
+
+def solve_spread(problem: ClusterProblem, method: str, callback: Callback | None, wishes: Wishes) -> Result:
     """Choose a method and run it."""
     if problem.intercept and method == "dfsdca":
         raise ValueError(
@@ -135,9 +140,14 @@ def solve_spread(
         )
     limits = wishes.limits
     problem.tol = limits.tol
-    start = None if resume is None else files.load(resume, (problem.n, problem.d))
     if method != "auto":
-        return _named(fit(method, problem, callback, wishes, start), method, problem)
+        return _named(fit(method, problem, callback, wishes), method, problem)
+    costs = estimate(problem, limits.tol)
+    if wishes.checkpoint is not None:  # a file belongs to one method
+        name = _standing(wishes).get("method", costs.best)
+        reason = costs.reason if name == costs.best else "The method is that of the checkpoint"
+        result = fit(name, problem, callback, wishes)
+        return _named(replace(result, message=f"{result.message} ({reason}.)"), f"auto: {name}", problem)
 
     def fit_by(name: str, problem: ClusterProblem, callback: Callback | None, **chosen: Any) -> Result:
         seconds = np.inf if chosen["time_limit"] is None else chosen["time_limit"]
@@ -155,11 +165,11 @@ def solve_spread(
         "progress": wishes.progress,
         "seed": wishes.seed,
         "begun": wishes.begun,
-        "warm_start": start,
+        "warm_start": None,
         "sampling": None,
         "step": None,
     }
-    result = solve_automatically(fit_by, problem, callback, asked, estimate(problem, limits.tol))
+    result = solve_automatically(fit_by, problem, callback, asked, costs)
     return _named(result, result.method, problem)
 
 
@@ -171,10 +181,10 @@ def _named(result: Result, method: str, problem: ClusterProblem) -> Result:
 def spread_out(problem: Any, client: Any, partitions: int | None) -> ClusterProblem:
     """The problem on the workers of a client."""
     if isinstance(problem, Problem):
-        require_built_in(problem.loss)
-        problem.require_convex("a fit on a cluster")
+        _require_plain(problem)
         count = threads(client) if partitions is None else whole("partitions", partitions, 1)
-        blocks = Blocks(client, Memory(problem, count), wants_labels=False)
+        source = OnDisk(problem, count) if isinstance(problem.examples, Stored) else Memory(problem, count)
+        blocks = Blocks(client, source, wants_labels=False)
         return ClusterProblem(Crew(blocks, bare(problem.loss), None), problem.loss, problem.lam, problem.intercept)
     if not isinstance(problem, Partitioned):
         raise TypeError(
@@ -195,6 +205,21 @@ def spread_out(problem: Any, client: Any, partitions: int | None) -> ClusterProb
             raise ValueError(f"y has {len(kind.classes)} classes; {type(kind).__name__} needs exactly two.")
         encoder = Encoder(kind.classes, kind.classes[1])
     return ClusterProblem(Crew(blocks, bare(kind), encoder), kind, lam, bool(problem.intercept))
+
+
+def _require_plain(problem: Problem) -> None:
+    """Raise one sentence for a problem that a cluster does not take."""
+    if problem.mu > 0:
+        raise ValueError(
+            f"regulariser is {problem.regulariser!r}; a fit on a cluster takes no L1 part, but dualfree.solve does."
+        )
+    if problem.loss.vector or problem.examples.grouped:
+        raise ValueError(
+            f"loss is {type(problem.loss).__name__}, which takes several numbers for each example; on a cluster there "
+            "is one, but dualfree.solve takes it."
+        )
+    require_built_in(problem.loss)
+    problem.require_convex("a fit on a cluster")
 
 
 def require_built_in(loss: Loss) -> None:

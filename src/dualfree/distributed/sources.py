@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +11,7 @@ from dualfree.arrays import Indices
 from dualfree.distributed.block import Block, make_block
 from dualfree.optional import require
 from dualfree.problem import Problem
+from dualfree.store import Store, open_store
 
 
 class Source(ABC):
@@ -39,6 +40,30 @@ class Memory(Source):
             weight = None if loss.weight is None else loss.weight[first:last]
             blocks.append(Block(_slice(self._problem.examples.X, first, last), loss.y[first:last], weight))
         return list(client.scatter(blocks, hash=False))
+
+
+class OnDisk(Source):
+    """Runs of chunks of a store larger than memory, of even work, which the workers read themselves from its folder."""
+
+    def __init__(self, problem: Problem, partitions: int) -> None:
+        self._problem, self._store = problem, cast(Store, problem.examples.X)
+        self._cuts = even_cuts(np.diff(self._store.page.entries), partitions)
+        self.count = len(self._cuts) - 1
+
+    def deal(self, client: Any, which: Sequence[int]) -> list[Any]:
+        path, loss, starts = str(self._store.path.resolve()), self._problem.loss, self._store.page.starts
+        blocks = []
+        for k in which:
+            chunks = range(int(self._cuts[k]), int(self._cuts[k + 1]))
+            rows = slice(starts[chunks.start], starts[chunks.stop])
+            own = loss.y[rows], None if loss.weight is None else loss.weight[rows]
+            blocks.append(client.submit(read_block, path, chunks, client.scatter([own], hash=False)[0], pure=False))
+        return blocks
+
+
+def read_block(path: str, chunks: range, own: tuple[Any, Any]) -> Block:
+    """A worker's block of a store, with its targets and weights."""
+    return Block(open_store(path).rows(chunks), *own)
 
 
 class Collection(Source):

@@ -67,6 +67,8 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     }
 
     _shows_epochs = True  # whether `verbose` means a bar of epochs for each problem
+    _on_cluster = True  # whether a fit may run where Dask's data are
+    _from_disk = True  # whether rows of a store larger than memory may stay on the disk
 
     def _solve(
         self,
@@ -116,7 +118,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         if method == "auto" and problem.intercept and not problem.loss.all_convex:  # dfSDCA does not take these
             method = "newton" if problem.d <= MOST_FEATURES else "lbfgs"
         full_pass = method in ("newton", "lbfgs")  # to which an evaluation costs nothing
-        work = float(problem.examples.nonzeros.sum()) + problem.n
+        work = float(problem.examples.stored) + problem.n
         watched = self.callbacks or getattr(self, "_skl_callbacks", None)
         seldom = max(1.0, math.floor(_EVALUATION_NONZEROS / work))
         return solve(
@@ -138,10 +140,14 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     def _checkpoint(self, number: int | None) -> dict[str, Any]:
         """What `solve` takes for checkpoints; of several problems each has a file of its own, with its number."""
         path = getattr(self, "checkpoint", None)
-        if path is None:
-            return {}
-        path = os.fspath(path) if number is None else f"{os.fspath(path)}.{number}"
-        return {"checkpoint": path, "checkpoint_every": self.checkpoint_every, "resume": self.resume}
+        if path is not None:
+            path = os.fspath(path) if number is None else f"{os.fspath(path)}.{number}"
+        every, resume = getattr(self, "checkpoint_every", 60.0), getattr(self, "resume", False)
+        return {"checkpoint": path, "checkpoint_every": every, "resume": resume}
+
+    def _outputs(self, y: Any) -> int:
+        """Outputs that each example has in the problems of a fit."""
+        return 1
 
     def _seed(self) -> int:
         """None is a fixed seed: without a wish for randomness, the same data give the same answer."""

@@ -15,8 +15,10 @@ from dualfree.linear_model.conclusion import conclude
 from dualfree.linear_model.data import classes_of, example_weights, require_every_class, training_data
 from dualfree.linear_model.drop_in import check_parameters
 from dualfree.linear_model.on_cluster import by_chunks, fit_classifier, is_dask
+from dualfree.linear_model.on_store import scores
 from dualfree.linear_model.tasks import fit_task, with_callbacks
 from dualfree.losses.base import Loss
+from dualfree.store import Store
 
 
 class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, ABC):
@@ -70,14 +72,17 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, 
         return self
 
     def decision_function(self, X: Any) -> Any:
-        """``Xw + b`` for each class; for Dask's data a Dask array."""
+        """``Xw + b`` for each class; for Dask's data a Dask array, for a store in the order of ``store.y``."""
+        if isinstance(X, Store):
+            found = scores(self, X)
+            return found.ravel() if found.shape[1] == 1 else found
         if is_dask(X):
             several = len(self.classes_) if len(self.classes_) > 2 else None
             return by_chunks(self, "decision_function", X, np.float64, several)
         return super().decision_function(X)
 
     def predict(self, X: Any) -> Any:
-        """The class of each example; for Dask's data a Dask array."""
+        """The class of each example; for Dask's data a Dask array, for a store in the order of ``store.y``."""
         if is_dask(X):
             return by_chunks(self, "predict", X, self.classes_.dtype)
         return super().predict(X)

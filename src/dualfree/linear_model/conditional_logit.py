@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dualfree.arrays import Floats, Indices
-from dualfree.linear_model.base import POSITIVE, LinearEstimator, Part
+from dualfree.linear_model.base import CHECKPOINTS, POSITIVE, LinearEstimator, Part
 from dualfree.linear_model.conclusion import conclude
 from dualfree.linear_model.data import training_data, usable_rows
 from dualfree.linear_model.drop_in import check_parameters
@@ -29,6 +29,8 @@ class ConditionalLogit(LinearEstimator):
         Inverse of the strength of the penalty; a large one comes close to the unpenalised model.
     tol, random_state, max_iter, verbose, solver, sampling, step, n_threads
         As in `LogisticRegression`; a sampling draws groups.
+    checkpoint, checkpoint_every, resume
+        As in `LogisticRegression`.
 
     Attributes
     ----------
@@ -60,7 +62,10 @@ class ConditionalLogit(LinearEstimator):
             if name not in ("fit_intercept", "warm_start", "callbacks")
         },
         "C": [POSITIVE],
+        **CHECKPOINTS,
     }
+
+    _from_disk = False
 
     def __init__(
         self,
@@ -74,6 +79,9 @@ class ConditionalLogit(LinearEstimator):
         sampling: Any = None,
         step: Any = None,
         n_threads: int | None = 1,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
     ) -> None:
         self.C = C
         self.tol = tol
@@ -84,6 +92,9 @@ class ConditionalLogit(LinearEstimator):
         self.sampling = sampling
         self.step = step
         self.n_threads = n_threads
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
 
     def fit(self, X: Any, y: Any, groups: Any) -> Self:
         """Fit the model.

@@ -17,23 +17,35 @@ from dualfree.store import Store
 
 def training_data(estimator: Any, X: Any, y: Any, **named: Any) -> tuple[Any, NDArray[Any]]:
     """X as the core takes it (CSR or dense, float32 or float64, copied only if it is neither; or a store), and y."""
-    if isinstance(X, Store):
-        if not X.fits:
-            return X, _targets(estimator, X, y, **named)
-        X = X.matrix()
+    store = X if isinstance(X, Store) else None
+    if store is not None:
+        if not store.fits_for(estimator._outputs(y)):
+            return store, _targets(estimator, store, y, **named)
+        X = store.matrix()
     X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], **named)
+    if store is not None:
+        _note_features(estimator, store)
     return usable_rows(X), y
 
 
 def _targets(estimator: Any, store: Store, y: Any, **named: Any) -> NDArray[Any]:
     """The targets of rows that stay on the disk, checked like those of others."""
+    if not estimator._from_disk:
+        raise ValueError(
+            f"{store.path} is larger than its memory_limit, and {type(estimator).__name__} needs all rows in memory; "
+            "give open_store a larger memory_limit."
+        )
     targets: NDArray[Any] = validate_data(estimator, "no_validation", y, **named)
     if len(targets) != store.shape[0]:
         raise ValueError(f"the store has {store.shape[0]} rows but y has {len(targets)} entries; they must be equal.")
+    _note_features(estimator, store)
+    return targets
+
+
+def _note_features(estimator: Any, store: Store) -> None:
     estimator.n_features_in_ = store.shape[1]
     if store.feature_names is not None:
         estimator.feature_names_in_ = np.array(store.feature_names, dtype=object)
-    return targets
 
 
 def usable_rows(X: Any) -> Any:

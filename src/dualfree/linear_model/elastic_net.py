@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from dualfree.arrays import Floats
-from dualfree.linear_model.base import POSITIVE
+from dualfree.linear_model.base import CHECKPOINTS, POSITIVE
 from dualfree.linear_model.conclusion import conclude
 from dualfree.linear_model.data import example_weights, training_data
 from dualfree.linear_model.drop_in import check_parameters, constraints
@@ -37,6 +37,8 @@ class ElasticNet(MultiOutputMixin, LinearRegressor):
         the smallest possible.
     fit_intercept, random_state, max_iter, warm_start, verbose, solver, sampling, step, n_threads, callbacks
         As in `LogisticRegression`; the method is dfSDCA in its proximal form.
+    checkpoint, checkpoint_every, resume
+        As in `LogisticRegression`.
     precompute, copy_X, selection, positive
         scikit-learn's: the first three have no effect, and ``positive=True`` is refused.
 
@@ -67,6 +69,7 @@ class ElasticNet(MultiOutputMixin, LinearRegressor):
         "precompute": ["boolean", "array-like"],
         "selection": [StrOptions({"cyclic", "random"})],
         **constraints("l1_ratio", "copy_X", "positive"),
+        **CHECKPOINTS,
     }
     _own_refusals = REFUSALS
 
@@ -90,6 +93,9 @@ class ElasticNet(MultiOutputMixin, LinearRegressor):
         step: Any = None,
         n_threads: int | None = 1,
         callbacks: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
     ) -> None:
         self.alpha = alpha
         self.l1_ratio = l1_ratio
@@ -108,6 +114,9 @@ class ElasticNet(MultiOutputMixin, LinearRegressor):
         self.step = step
         self.n_threads = n_threads
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -115,8 +124,8 @@ class ElasticNet(MultiOutputMixin, LinearRegressor):
 
         Parameters
         ----------
-        X : array, CSR matrix or frame of shape (n, d)
-            Examples: float32 or float64 are not copied.
+        X : array, CSR matrix or frame of shape (n, d), or Store
+            Examples: float32 or float64 are not copied. A store larger than its memory limit stays on the disk.
         y : array of shape (n,) or (n, targets)
             Targets.
         sample_weight : array of length n, optional

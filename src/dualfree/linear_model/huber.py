@@ -107,8 +107,8 @@ class HuberRegressor(LinearRegressor):
 
         Parameters
         ----------
-        X : array, CSR matrix or frame of shape (n, d)
-            Examples: float32 or float64 are not copied.
+        X : array, CSR matrix or frame of shape (n, d), or Store
+            Examples: float32 or float64 are not copied. A store larger than its memory limit stays on the disk.
         y : array of length n
             Targets.
         sample_weight : array of length n, optional

@@ -57,6 +57,10 @@ class LogisticClassifier(LinearClassifier):
     def _loss(self, target: Floats, weight: Floats | None) -> Loss:
         return Logistic(target, weight)
 
+    def _outputs(self, y: Any) -> int:
+        classes = len(set(np.asarray(y).ravel().tolist()))
+        return classes if classes > 2 else 1
+
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Probability of each class, in the order of `classes_`."""
         check_is_fitted(self)

@@ -85,6 +85,8 @@ class LogisticRegressionCV(LogisticClassifier, CrossValidated):
     _default_scoring = "accuracy"
     _classifies = True
 
+    _from_disk = False
+
     def __init__(
         self,
         *,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dualfree.arrays import Floats
+from dualfree.checkpoint import requested
 from dualfree.distributed.block import Encoder
 from dualfree.distributed.connection import connected
 from dualfree.distributed.crew import Blocks, Crew
@@ -33,12 +34,19 @@ def is_dask(X: Any) -> bool:
 def fit_classifier(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     """Fit a classifier on the chunks of X where they are; all labels are ever seen of the data here."""
     _require_plain(estimator)
+    if estimator._mu(1) > 0:
+        raise ValueError(f"l1_ratio is {estimator.l1_ratio!r}; for Dask's data it must be 0.")
     with connected() as client:
         blocks = _blocks(estimator, client, X, y, sample_weight, wants_labels=True)
         estimator.classes_ = classes = classes_in(blocks)
         if len(classes) < 2:
             raise ValueError(
                 f"y holds one class only, {classes.tolist()[0]!r}; a classifier needs samples of at least two classes."
+            )
+        if estimator._outputs(classes) > 1:
+            raise ValueError(
+                f"y has {len(classes)} classes, and for Dask's data {type(estimator).__name__} takes two; LinearSVC "
+                "and RidgeClassifier take more, one against the rest."
             )
         factors = _class_factors(estimator, blocks)
         positives = classes[1:] if len(classes) == 2 else classes
@@ -64,6 +72,8 @@ def fit_ridge(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
 
 def _require_plain(estimator: Any) -> None:
     """Raise one sentence for what a cluster cannot do."""
+    if not estimator._on_cluster:
+        raise ValueError(f"X is one of Dask's collections, which {type(estimator).__name__} does not take; compute it.")
     for name in ("sampling", "step"):
         if getattr(estimator, name) is not None:
             raise ValueError(f"{name} is {getattr(estimator, name)!r:.60}; for Dask's data it must be None.")
@@ -98,7 +108,9 @@ def _solve(estimator: Any, blocks: Blocks, parts: Sequence[tuple[Loss, Encoder |
     """Solve all parts in turn; after Ctrl-C no more of them begin."""
     limits = Limits(estimator.tol, 0.0, float(estimator.max_iter or _MAX_EPOCHS), np.inf, 1.0)
     results: list[Result] = []
-    for kind, encoder, lam in parts:
+    wished = estimator._checkpoint(None)
+    path, every = requested(*wished.values())
+    for number, (kind, encoder, lam) in enumerate(parts):
         stop = bool(results) and results[-1].status == Status.INTERRUPTED
         problem = ClusterProblem(Crew(blocks, bare(kind), encoder), kind, lam, estimator.fit_intercept)
         results.append(
@@ -106,7 +118,16 @@ def _solve(estimator: Any, blocks: Blocks, parts: Sequence[tuple[Loss, Encoder |
                 problem,
                 method_of(estimator.solver),
                 _all((lambda row: True,) if stop else estimator.callbacks or ()),
-                Wishes(limits, bool(estimator.verbose), estimator._seed(), alpha=False),
+                Wishes(
+                    limits,
+                    bool(estimator.verbose),
+                    estimator._seed(),
+                    path,
+                    every,
+                    wished["resume"],
+                    number if len(parts) > 1 else None,
+                    alpha=False,
+                ),
             )
         )
     return results

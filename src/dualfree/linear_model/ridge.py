@@ -17,16 +17,20 @@ from dualfree.linear_model.conclusion import conclude
 from dualfree.linear_model.data import example_weights, training_data
 from dualfree.linear_model.drop_in import check_parameters, constraints
 from dualfree.linear_model.on_cluster import by_chunks, fit_ridge, is_dask
+from dualfree.linear_model.on_store import scores
 from dualfree.linear_model.tasks import fit_task, with_callbacks
 from dualfree.losses import Squared
+from dualfree.store import Store
 
 
 class LinearRegressor(RegressorMixin, LinearEstimator):
     """A regressor that predicts ``Xw + b``."""
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """``Xw + b``; for Dask's data a Dask array."""
+        """``Xw + b``; for Dask's data a Dask array, for a store in the order of its targets ``store.y``."""
         check_is_fitted(self)
+        if isinstance(X, Store):
+            return scores(self, X)
         if is_dask(X):
             return cast(NDArray[Any], by_chunks(self, "predict", X, np.float64))
         X = validate_data(self, X, accept_sparse="csr", reset=False)

@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import linear_model
 from sklearn.preprocessing import LabelBinarizer
@@ -16,7 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from dualfree.arrays import Floats
-from dualfree.linear_model.base import POSITIVE
+from dualfree.linear_model.base import CHECKPOINTS, POSITIVE
 from dualfree.linear_model.classifier import LinearClassifier
 from dualfree.linear_model.data import classes_of, training_data
 from dualfree.linear_model.drop_in import constraints
@@ -40,7 +39,7 @@ class RidgeClassifier(LinearClassifier):
         the smallest possible.
     fit_intercept, class_weight, random_state, max_iter, warm_start, verbose
         As in `LogisticRegression`.
-    solver, sampling, step, n_threads, callbacks
+    solver, sampling, step, n_threads, callbacks, checkpoint, checkpoint_every, resume
         As in `LogisticRegression`.
     copy_X, positive
         As in `Ridge`.
@@ -68,7 +67,10 @@ class RidgeClassifier(LinearClassifier):
         "alpha": [POSITIVE, "array-like"],
         **constraints("copy_X", "positive"),
         "class_weight": [dict, StrOptions({"balanced"}), None],
+        **CHECKPOINTS,
     }
+
+    _multi_label = False
 
     def __init__(
         self,
@@ -88,6 +90,9 @@ class RidgeClassifier(LinearClassifier):
         step: Any = None,
         n_threads: int | None = 1,
         callbacks: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -104,6 +109,9 @@ class RidgeClassifier(LinearClassifier):
         self.step = step
         self.n_threads = n_threads
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
 
     def _loss(self, target: Floats, weight: Floats | None) -> Loss:
         return Squared(target, weight)
@@ -132,11 +140,11 @@ class RidgeClassifier(LinearClassifier):
             return super()._encoders(y, weight)
         return [partial(_has_label, k) for k in range(y.shape[1])]
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Any:
         """The class of each example, or 1 for each label that it has and 0 for the others."""
         check_is_fitted(self)
         if not self._multi_label:
-            return np.asarray(super().predict(X))
+            return super().predict(X)
         return np.asarray(self.decision_function(X) > 0, dtype=np.int64)
 
     def __sklearn_tags__(self) -> Any:

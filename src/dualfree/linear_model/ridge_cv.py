@@ -81,6 +81,8 @@ class RidgeCV(MultiOutputMixin, LinearRegressor, CrossValidated):
     _default_scoring = "r2"
     _classifies = False
 
+    _from_disk = False
+
     def __init__(
         self,
         alphas: Any = (0.1, 1.0, 10.0),

@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from dualfree.arrays import Floats
-from dualfree.linear_model.base import POSITIVE, Part
+from dualfree.linear_model.base import CHECKPOINTS, POSITIVE, Part
 from dualfree.linear_model.classifier import one_against_rest
 from dualfree.linear_model.data import require_every_class
 from dualfree.linear_model.logistic import LogisticClassifier
@@ -32,6 +32,8 @@ class PUClassifier(LogisticClassifier):
     C : float
         Inverse of the strength of the penalty.
     tol, fit_intercept, random_state, max_iter, warm_start, verbose, solver, sampling, step, n_threads, callbacks
+        As in `LogisticRegression`.
+    checkpoint, checkpoint_every, resume
         As in `LogisticRegression`.
 
     Attributes
@@ -63,7 +65,10 @@ class PUClassifier(LogisticClassifier):
         **LogisticClassifier._parameter_constraints,
         "class_prior": [Interval(Real, 0, 1, closed="neither"), None],
         "C": [POSITIVE],
+        **CHECKPOINTS,
     }
+
+    _on_cluster = False
 
     def __init__(
         self,
@@ -81,6 +86,9 @@ class PUClassifier(LogisticClassifier):
         step: Any = None,
         n_threads: int | None = 1,
         callbacks: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
     ) -> None:
         self.class_prior = class_prior
         self.C = C
@@ -95,6 +103,9 @@ class PUClassifier(LogisticClassifier):
         self.step = step
         self.n_threads = n_threads
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
 
     def _training_data(self, X: Any, y: Any) -> tuple[Any, Any]:
         X, y = super()._training_data(X, y)

@@ -130,6 +130,9 @@ class Method(ABC):
     def end_epoch(self, state: State) -> None:  # noqa: B027  (most methods have nothing to do)
         """What the method wants done once an epoch, whether or not there is an evaluation; nothing by default."""
 
+    def take_up(self, state: State) -> None:  # noqa: B027  (most methods keep nothing beside their state)
+        """Make anew what the method keeps beside a state, which was read from a checkpoint; nothing by default."""
+
     def evaluate_zero(self, state: State) -> tuple[Floats, Evaluation]:
         """`evaluate` where α and w are zero, without a pass over the data where that can be had."""
         return self.evaluate(state)

@@ -65,23 +65,23 @@ class LimitedMemory:
 
     def __init__(self, base: Base) -> None:
         self.base, self.steps = base, 0
-        self._pairs: list[tuple[Floats, Floats, float]] = []
+        self.pairs: list[tuple[Floats, Floats, float]] = []
 
     def learn(self, move: Floats, change: Floats) -> None:
         """Remember that a move changed the gradient so."""
         self.steps += 1
         product = float(move @ change)
         if product > 1e-14 * float(np.linalg.norm(move) * np.linalg.norm(change)):
-            self._pairs = [*self._pairs[1 - _PAIRS :], (move, change, product)]
+            self.pairs = [*self.pairs[1 - _PAIRS :], (move, change, product)]
             self.base.learn(move, change)
 
     def solve(self, gradient: Floats) -> Floats:
         """``H⁻¹ g`` by the two-loop recursion."""
         q, factors = gradient.copy(), []
-        for move, change, product in reversed(self._pairs):
+        for move, change, product in reversed(self.pairs):
             factors.append(float(move @ q) / product)
             q -= factors[-1] * change
         q = self.base.solve(q)
-        for (move, change, product), factor in zip(self._pairs, reversed(factors), strict=True):
+        for (move, change, product), factor in zip(self.pairs, reversed(factors), strict=True):
             q += (factor - float(change @ q) / product) * move
         return q

@@ -141,13 +141,18 @@ class DfSDCA(Method):
 
 def take_steps(problem: Problem, lam: float, rule: StepRule, state: State, draws: Draws, n_threads: int) -> float:
     """The steps of `draws` in the kernel, with `lam` for λ; the sum of the squared moves of α."""
-    examples, inverse = problem.examples, 1 / (lam * problem.n)
-    step = (problem.loss.native, rule.implicit, rule.scale, inverse)
-    if problem.mu == 0:
-        return examples.dfsdca(*step, draws, state.centre, state.alpha, state.w, n_threads=n_threads)
-    visits = (draws.indices, draws.batch_start, state.alpha, state.w)
-    rows = examples.shifted(state.centre)
-    return float(kernels.proximal(rows, *step, problem.mu / lam, *visits, threads=n_threads))
+    step = (problem.loss.native, rule.implicit, rule.scale, 1 / (lam * problem.n))
+    return steps_on(problem.examples, step, problem.mu / lam, draws, state, state.alpha, n_threads)
+
+
+def steps_on(
+    examples: Any, step: tuple[Any, ...], threshold: float, draws: Draws, state: State, alpha: Floats, n_threads: int
+) -> float:
+    """The same on examples of which `alpha` is the α; `threshold` is μ/λ."""
+    if threshold == 0:
+        return float(examples.dfsdca(*step, draws, state.centre, alpha, state.w, n_threads=n_threads))
+    visits = (draws.indices, draws.batch_start, alpha, state.w)
+    return float(kernels.proximal(examples.shifted(state.centre), *step, threshold, *visits, threads=n_threads))
 
 
 def apart(w: Floats, other: Floats) -> bool:

@@ -9,11 +9,11 @@ import numpy as np
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.methods.base import State
-from dualfree.methods.dfsdca import DfSDCA
+from dualfree.methods.dfsdca import DfSDCA, steps_on
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Draws, Sampling
 from dualfree.steps import StepRule
-from dualfree.store.examples import Stored, loss_of
+from dualfree.store.examples import Stored
 from dualfree.store.opened import MOST_PASSES
 from dualfree.store.reader import Numbers, Window
 from dualfree.store.sampling import WindowSampling, bound_to_store
@@ -83,21 +83,17 @@ class StoredDfSDCA(DfSDCA):
         state.moved = moved
 
     def _step(self, state: State, window: Window, order: Indices, batch_start: Indices | None) -> None:
-        problem, scale = self.problem, self.rule.scale
-        alpha = state.alpha[window.rows]  # a view where the rows are neighbours, else a copy
-        state.moved += kernels.dfsdca(
-            self._examples.rows(window, state.centre),
-            loss_of(self._loss, window),
+        problem, examples, scale = self.problem, self._examples, self.rule.scale
+        alpha = examples.part(state.alpha, window)
+        step = (
+            examples.loss_of(self._loss, window),
             self.rule.implicit,
             scale if len(scale) == 1 else scale[window.rows],
             1 / (problem.lam * problem.n),
-            order,
-            batch_start,
-            alpha,
-            state.w,
-            threads=self.n_threads,
         )
-        state.alpha[window.rows] = alpha
+        draws, threshold = Draws(order, batch_start), problem.mu / problem.lam
+        state.moved += steps_on(examples.view(window), step, threshold, draws, state, alpha, self.n_threads)
+        state.alpha.reshape(problem.n, -1)[window.rows] = alpha.reshape(window.count, -1)
 
 
 def _numbers(draws: Draws) -> list[Numbers]:

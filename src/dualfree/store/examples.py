@@ -11,15 +11,18 @@ from dualfree.examples import Rows
 from dualfree.store.layout import load_array
 from dualfree.store.opened import Store
 from dualfree.store.reader import Window
+from dualfree.vector_examples import MultiOutput
 
 
 class Stored(Rows):
     """Rows of a store as examples: ``A_i = x_i``, read when they are needed.
 
-    Each operation is one pass over the store, in order, with the next window read meanwhile.
+    Each operation is one pass over the store, in order, with the next window read meanwhile; on a window it is that of
+    rows in memory.
     """
 
     X: Store
+    in_memory: type[Rows] = Rows  # what the rows of a window are
 
     def __init__(self, store: Store, constant: bool = False) -> None:
         self.X, self.page = store, store.page
@@ -29,7 +32,7 @@ class Stored(Rows):
             self.constant_value = float(np.sqrt(np.mean(self.square_norms))) or 1.0
             self.square_norms += self.constant_value**2
             self.d += 1
-        self.reader = store.reader(constant)
+        self.reader = store.reader(constant, self.m)
 
     def shifted(self, offset: Any) -> tuple[Any, ...]:
         """There is no such thing: the rows are not in memory. So whatever is not below raises this one sentence."""
@@ -38,12 +41,22 @@ class Stored(Rows):
             "give open_store a larger memory_limit."
         )
 
-    def rows(self, window: Window, offset: Any = 0.0) -> tuple[Any, ...]:
-        """What the kernels take for the rows of a window; see `Rows.shifted` for `offset`."""
-        offset = float(np.asarray(offset).item())
-        if len(window.arrays) == 1:
-            return (*window.arrays, self.constant_value, offset)
-        return (*window.arrays, self.d, self.constant_value, offset, self.page.sorted)
+    def view(self, window: Window) -> Any:
+        """The rows of a window as examples in memory, without the checks that they passed when they were imported."""
+        view = object.__new__(self.in_memory)
+        view.m, view.d, view.constant_value = self.m, self.d, self.constant_value
+        view.n, view.stored = window.count, window.arrays[0].size
+        view._arrays, view._sorted = window.arrays, self.page.sorted
+        return view
+
+    def part(self, values: Floats, window: Window) -> Floats:
+        """The entries of a window's rows, of a vector that has one or m for each row: a view for neighbours."""
+        return values.reshape(self.n, -1)[window.rows].ravel()
+
+    def loss_of(self, loss: tuple[Any, ...], window: Window) -> tuple[Any, ...]:
+        """A native loss with the targets and weights of a window alone."""
+        kind, y, weight, *rest = loss
+        return (kind, self.part(y, window), None if weight is None else weight[window.rows], *rest)
 
     @cached_property
     def square_norms(self) -> Floats:
@@ -70,9 +83,9 @@ class Stored(Rows):
     def margins(self, w: Floats, indices: Indices | None = None, offset: Any = 0.0, *, n_threads: int = 1) -> Floats:
         """``A_iᵀ w`` for all examples."""
         self._require_all(indices)
-        out = np.empty(self.n)
+        out = np.empty(self.total)
         for window in self.reader.all():
-            kernels.margins(self.rows(window, offset), w, out[window.rows], None, threads=n_threads)
+            self.part(out, window)[:] = self.view(window).margins(w, None, offset, n_threads=n_threads)
         return out
 
     def combine(
@@ -85,16 +98,17 @@ class Stored(Rows):
     ) -> Floats:
         """``Σ A_i c_i`` over all examples, added to `out` if given."""
         self._require_all(indices)
-        out = np.zeros(self.d) if out is None else out
+        out = np.zeros(self.size) if out is None else out
         for window in self.reader.all():
-            kernels.combine(self.rows(window), coefficients[window.rows], out, None, threads=n_threads)
+            self.view(window).combine(self.part(coefficients, window), None, out, n_threads=n_threads)
         return out
 
     def combine_pair(self, first: Floats, second: Floats, *, n_threads: int = 1) -> tuple[Floats, Floats]:
         """``Σ A_i c_i`` for two sets of coefficients, in one pass."""
         sums = np.zeros(2 * self.d)
         for window in self.reader.all():
-            kernels.combine_pair(self.rows(window), first[window.rows], second[window.rows], sums, threads=n_threads)
+            pair = self.part(first, window), self.part(second, window)
+            kernels.combine_pair(self.view(window).native, *pair, sums, threads=n_threads)
         return sums[::2].copy(), sums[1::2].copy()
 
     def loss_and_gradient(
@@ -112,20 +126,38 @@ class Stored(Rows):
             self.shifted(0.0)
         total = 0.0
         for window in self.reader.all():
-            part = loss_of(loss, window)
-            total += kernels.loss_and_gradient(self.rows(window), part, w, gradient, threads=n_threads)
+            part = self.loss_of(loss, window)
+            total += self.view(window).loss_and_gradient(part, w, gradient, n_threads=n_threads)
         return total
 
     def certify(
         self, loss: tuple[Any, ...], w: Floats, alpha: Floats, *, n_threads: int = 1
     ) -> tuple[float, float, Floats, Floats]:
         """Losses and Fenchel gaps, summed, the gradient of the losses and ``Σ A_i a_i``."""
-        total, fenchel, sums = 0.0, 0.0, np.zeros(2 * self.d)
-        for window in self.reader.all():
-            part, a = loss_of(loss, window), alpha[window.rows]
-            more, gaps = kernels.certify(self.rows(window), part, w, a, sums, threads=n_threads)
-            total, fenchel = total + more, fenchel + gaps
+        sums = np.zeros(2 * self.size)
+        total, fenchel = self._certify(loss, w, alpha, sums, n_threads)
         return total, fenchel, sums[::2].copy(), sums[1::2].copy()
+
+    def _certify(
+        self, loss: tuple[Any, ...], w: Floats, alpha: Floats, sums: Floats, n_threads: int
+    ) -> tuple[float, float]:
+        """The two numbers of `certify`; the two vectors are added to `sums`, as the kernel orders them."""
+        total = fenchel = 0.0
+        several = self.in_memory is not Rows
+        kernel = kernels.vector_certify if several else kernels.certify
+        for window in self.reader.all():
+            part, a, view = self.loss_of(loss, window), self.part(alpha, window), self.view(window)
+            more, gaps = kernel(view.vectors() if several else view.native, part, w, a, sums, threads=n_threads)
+            total, fenchel = total + more, fenchel + gaps
+        return total, fenchel
+
+    def upper_grams(self, weights: Floats, indices: Indices) -> Floats:
+        """Not of rows on the disk."""
+        return np.asarray(self.shifted(0.0))
+
+    def gram(self) -> Floats:
+        """Not of rows on the disk."""
+        return np.asarray(self.shifted(0.0))
 
     def chunk_eso(self, tau: int) -> Floats:
         """The v of τ of the k chunks at a time: `eso.chunks` in two passes.
@@ -139,12 +171,12 @@ class Stored(Rows):
         share = 1 + (touching - 1) * (tau - 1) / max(1, len(chunks) - 1)
         v = np.empty(self.n)
         for chunk in self.reader.visit(chunks):
-            kernels.square_norms(self.rows(chunk), self._counts(chunk) * share, v[chunk.rows])
+            kernels.square_norms(self.view(chunk).native, self._counts(chunk) * share, v[chunk.rows])
         return v
 
     def _counts(self, chunk: Window) -> Floats:
         out = np.zeros(self.d)
-        kernels.feature_sums(self.rows(chunk), None, out)
+        kernels.feature_sums(self.view(chunk).native, None, out)
         return out
 
     def _require_all(self, indices: Indices | None) -> None:
@@ -152,7 +184,25 @@ class Stored(Rows):
             self.shifted(0.0)
 
 
-def loss_of(loss: tuple[Any, ...], window: Window) -> tuple[Any, ...]:
-    """A native loss with the targets and weights of a window alone."""
-    kind, y, weight, *rest = loss
-    return (kind, y[window.rows], None if weight is None else weight[window.rows], *rest)
+class StoredOutputs(Stored, MultiOutput):
+    """Rows of a store with m outputs each: ``A_i = x_i ⊗ I_m``."""
+
+    in_memory = MultiOutput
+
+    def __init__(self, store: Store, m: int, constant: bool = False) -> None:
+        self.m = m
+        Stored.__init__(self, store, constant)
+
+    def combine_pair(self, first: Floats, second: Floats, *, n_threads: int = 1) -> tuple[Floats, Floats]:
+        sums = np.zeros(self.size), np.zeros(self.size)
+        for window in self.reader.all():
+            for coefficients, out in zip((first, second), sums, strict=True):
+                self.view(window).combine(self.part(coefficients, window), None, out, n_threads=n_threads)
+        return sums
+
+    def certify(
+        self, loss: tuple[Any, ...], w: Floats, alpha: Floats, *, n_threads: int = 1
+    ) -> tuple[float, float, Floats, Floats]:
+        sums = np.zeros(2 * self.size)
+        total, fenchel = self._certify(loss, w, alpha, sums, n_threads)
+        return total, fenchel, sums[: self.size].copy(), sums[self.size :]

@@ -209,4 +209,5 @@ class Import:
             state["layout"], state["rows"], d, state["stored"], self.dtype,
             "int64" if d > _INT32_MAX else "int32",
             None if classes is None else tuple(classes), None if names is None else tuple(names),
+            shuffle=(self.seed, state["buckets"]),
         )  # fmt: skip

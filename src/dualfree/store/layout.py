@@ -17,11 +17,15 @@ import os
 import re
 import zlib
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dualfree._native import kernels
+from dualfree.arrays import Indices
 
 FORMAT = 1
 """Counts up whenever an older dualfree could not read what is written."""
@@ -55,6 +59,7 @@ class Page:
     small: dict[str, int]
     classes: tuple[str, ...] | None
     feature_names: tuple[str, ...] | None
+    shuffle: tuple[int, int] | None = None  # seed and number of buckets of the import, see `shuffled_rows`
 
     @property
     def chunks(self) -> int:
@@ -84,7 +89,7 @@ def load_page(folder: Path) -> Page:
     if found != FORMAT:
         raise StoreError(f"{folder} has store format {found}, written by dualfree {version}; this one reads {FORMAT}.")
     try:
-        lists = ("starts", "entries", "checksums", "classes", "feature_names")
+        lists = ("starts", "entries", "checksums", "classes", "feature_names", "shuffle")
         known: dict[str, Any] = {k: tuple(v) if k in lists and v is not None else v for k, v in said.items()}
         return Page(**known)
     except TypeError:
@@ -119,6 +124,25 @@ def load_array(folder: Path, name: str, page: Page) -> NDArray[Any]:
     if zlib.crc32(array.view(np.uint8).data) != page.small[name]:
         raise StoreError(f"{folder}: {name}.npy does not have the checksum it was written with; import the data again.")
     return array
+
+
+def shuffled_rows(seed: int, buckets: int, n: int) -> Indices:
+    """For each row of a store in turn, its number in the files: what an import does to the order, without the rows.
+
+    Each row goes to a bucket drawn for its number, and each bucket is shuffled.
+
+    Examples
+    --------
+    >>> sorted(shuffled_rows(0, 3, 8).tolist())
+    [0, 1, 2, 3, 4, 5, 6, 7]
+    """
+    drawn = kernels.draw_uniform(seed, 0, n, buckets)
+    rows = np.argsort(drawn, kind="stable")
+    cuts = np.searchsorted(drawn[rows], np.arange(buckets + 1)).tolist()
+    for bucket, (first, last) in enumerate(pairwise(cuts)):
+        if last > first:
+            rows[first:last] = rows[first:last][kernels.draw_permutation(seed, bucket, last - first)]
+    return np.asarray(rows, dtype=np.int64)
 
 
 def byte_count(name: str, size: Any) -> int:

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from dualfree.arrays import Floats, vector, whole
-from dualfree.store.layout import Page, byte_count, load_array, load_page
+from dualfree.arrays import Floats, Indices, vector, whole
+from dualfree.store.layout import Page, byte_count, load_array, load_page, shuffled_rows
+from dualfree.store.mapped import mapped_rows
 from dualfree.store.reader import BUFFERS, Window, WindowReader, largest_chunk
 
 # What a fit takes at its peak, measured: α, the best α, y, v, steps, and what lives for a moment.
 _EXAMPLE_BYTES, _INTERCEPT_BYTES, _FEATURE_BYTES = 72, 32, 120
+_OUTPUT_BYTES, _OUTPUT_INTERCEPT_BYTES = 16, 64  # for each output of an example beyond the first
 _LEAST_WINDOW, _LARGEST_WINDOW = 4, 16  # chunks; with fewer it takes more epochs, with more not fewer
 MOST_PASSES = 8  # over a window in a row: more would only fit it better than the others allow
 _LIBRARIES = 150_000_000  # what Python and its libraries take, where it cannot be measured
@@ -63,65 +65,89 @@ class Store:
         return labels if self.page.classes is None else np.array(self.page.classes)[labels.astype(np.intp)]
 
     @property
+    def file_rows(self) -> Indices | None:
+        """The number of each row in the files that were imported, which come one after the other; None if unknown.
+
+        ``out[store.file_rows] = model.predict(store)`` puts predictions into the order of the files.
+        """
+        return None if self.page.shuffle is None else shuffled_rows(*self.page.shuffle, self.page.n)
+
+    @property
     def feature_names(self) -> list[str] | None:
         """The columns' names, where the files had them."""
         return None if self.page.feature_names is None else list(self.page.feature_names)
 
-    @cached_property
+    @property
     def fits(self) -> bool:
         """Whether a fit has room for all rows at once; then it is one in memory, by any method."""
+        return self.fits_for(1)
+
+    def fits_for(self, outputs: int) -> bool:
+        """The same where each example has so many outputs, as it has with a softmax of so many classes."""
         if self.page.layout == "csr" and self.page.stored > np.iinfo(self.page.index).max:
             return False  # rows in memory have row starts and columns of one type
-        return self.page.nbytes + 8 * self.page.n <= self._room(intercept=True)
+        curvature = _curvature_bytes((self.page.d + 1) * outputs)
+        return self.page.nbytes + 8 * self.page.n + curvature <= self._room(True, outputs)
 
     def matrix(self) -> Any:
-        """All rows in memory, as a CSR array or a dense one."""
+        """All rows in memory, as a CSR array or a dense one: mapped there, so that no second copy is made."""
         if self.page.layout == "csr" and self.page.stored > np.iinfo(self.page.index).max:
             raise ValueError(f"{self.path} has {self.page.stored:,} entries, too many for one matrix; take parts().")
-        reader = WindowReader(self.path, self.page, self.page.chunks)
-        (window,) = reader.all()
-        return self._matrix_of(window)
+        return self._matrix(mapped_rows(self.path, self.page))
+
+    def rows(self, chunks: range) -> Any:
+        """The rows of some neighbouring chunks, in memory."""
+        (window,) = WindowReader(self.path, self.page, len(chunks)).visit([tuple(chunks)])
+        return self._matrix(window.arrays)
 
     def parts(self) -> Iterator[tuple[Any, NDArray[Any]]]:
         """X and y of a few chunks at a time; each X is valid until the next is asked for."""
         for window in self._few_at_a_time():
-            yield self._matrix_of(window), self.y[window.rows]
+            yield self._matrix(window.arrays), self.y[window.rows]
 
     def __matmul__(self, w: ArrayLike) -> Floats:
-        """``Xw``, in one pass over the store."""
-        point = vector("w", w, self.page.d)
-        return np.concatenate([self._matrix_of(window) @ point for window in self._few_at_a_time()])
+        """``Xw``, in one pass over the store: its entries, or its rows where w is a matrix, are in the order of `y`."""
+        point = vector("w", w, self.page.d) if np.ndim(w) != 2 else np.asarray(w, dtype=np.float64)
+        if len(point) != self.page.d:
+            raise ValueError(f"w has {len(point)} rows; for {self.path} it must have {self.page.d}.")
+        out = np.empty((self.page.n, *point.shape[1:]))
+        for window in self._few_at_a_time(out.nbytes + point.nbytes):
+            out[window.rows] = self._matrix(window.arrays) @ point
+        return out
 
     def __repr__(self) -> str:
         n, d = self.shape
         return f"Store({str(self.path)!r}: {n:,} examples, {d:,} features, {self.page.chunks} chunks)"
 
-    def reader(self, intercept: bool) -> WindowReader:
+    def reader(self, intercept: bool, outputs: int = 1) -> WindowReader:
         """Reads windows for a fit, as large as `memory_limit` allows and it makes sense."""
-        room, each = self._room(intercept), largest_chunk(self.page)
+        room, each = self._room(intercept, outputs), largest_chunk(self.page)
         least = min(_LEAST_WINDOW, self.page.chunks)
         if room < BUFFERS * least * each:
             needed = self.memory_limit - room + BUFFERS * least * each
             raise ValueError(
                 f"memory_limit is {self.memory_limit:,} bytes, but a fit of {self.path} needs {needed:,}: "
-                f"{_EXAMPLE_BYTES + intercept * _INTERCEPT_BYTES} for each of {self.page.n:,} examples, "
-                f"{_FEATURE_BYTES} for each of {self.page.d:,} features, {BUFFERS * least} chunks of {each:,}, and "
-                f"{self.libraries:,} that Python and its libraries take."
+                f"{_example_bytes(intercept, outputs)} for each of {self.page.n:,} examples, "
+                f"{_FEATURE_BYTES * outputs} for each of {self.page.d:,} features, "
+                f"{BUFFERS * least} chunks of {each:,}, and {self.libraries:,} that Python and its libraries take."
             )
         return WindowReader(self.path, self.page, min(_LARGEST_WINDOW, room // (BUFFERS * each), self.page.chunks))
 
-    def _room(self, intercept: bool) -> int:
+    def _room(self, intercept: bool, outputs: int) -> int:
         """Bytes that are left for rows."""
-        each = _EXAMPLE_BYTES + intercept * _INTERCEPT_BYTES
-        return self.memory_limit - self.libraries - each * self.page.n - _FEATURE_BYTES * self.page.d
+        each = _example_bytes(intercept, outputs)
+        return self.memory_limit - self.libraries - each * self.page.n - outputs * _FEATURE_BYTES * self.page.d
 
-    def _few_at_a_time(self) -> Iterator[Window]:
-        return WindowReader(self.path, self.page, min(_LEAST_WINDOW, self.page.chunks)).all()
+    def _few_at_a_time(self, taken: int = 0) -> Iterator[Window]:
+        """Small windows, of one chunk where less than a few have room beside what is `taken`."""
+        room = (self.memory_limit - self.libraries - taken) // (BUFFERS * largest_chunk(self.page))
+        return WindowReader(self.path, self.page, max(1, min(_LEAST_WINDOW, self.page.chunks, room))).all()
 
-    def _matrix_of(self, window: Window) -> Any:
-        if len(window.arrays) == 1:
-            return window.arrays[0]
-        return csr_array(window.arrays, shape=(window.count, self.page.d))
+    def _matrix(self, arrays: tuple[NDArray[Any], ...]) -> Any:
+        """A CSR array or a dense one, without a copy."""
+        if len(arrays) == 1:
+            return arrays[0]
+        return csr_array(arrays, shape=(len(arrays[2]) - 1, self.page.d))
 
 
 def open_store(
@@ -162,6 +188,16 @@ def open_store(
     folder = Path(path)
     passes = None if local_passes is None else whole("local_passes", local_passes, 1, MOST_PASSES)
     return Store(folder, load_page(folder), limit, passes, _libraries())
+
+
+def _example_bytes(intercept: bool, outputs: int) -> int:
+    more = _OUTPUT_BYTES + intercept * _OUTPUT_INTERCEPT_BYTES
+    return _EXAMPLE_BYTES + intercept * _INTERCEPT_BYTES + (outputs - 1) * more
+
+
+def _curvature_bytes(weights: int) -> int:
+    """What Newton's method (of up to 5,000 weights) or L-BFGS keeps, which a fit in memory may choose."""
+    return 24 * weights**2 if weights <= 5000 else 320 * weights
 
 
 def _half_of_memory() -> int:

@@ -23,7 +23,10 @@ from dualfree.arrays import Indices
 from dualfree.store.layout import Page, StoreError, place
 
 BUFFERS = 3  # the window in work, the next, and one that was read for steps before an evaluation came between
-_IN_FLIGHT = 2  # reads at the same time
+IN_FLIGHT = 2  # reads at the same time
+_READ_BYTES = (
+    2 << 20
+)  # up to which neighbouring chunks are read together: many short reads would cost more than the disk
 
 Numbers = tuple[int, ...]
 
@@ -54,7 +57,7 @@ class WindowReader:
         self.folder, self.page, self.size, self.waited = folder, page, size, 0.0
         self._files = {name: os.open(folder / f"{name}.npy", os.O_RDONLY) for name in _names(page)}
         weakref.finalize(self, _close, list(self._files.values()))
-        self._pool = ThreadPoolExecutor(_IN_FLIGHT, thread_name_prefix="dualfree-store")
+        self._pool = ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="dualfree-store")
         self._pending: dict[Numbers, _Reading] = {}
         self._free: list[tuple[NDArray[Any], ...]] = []
         self._checked = np.zeros(page.chunks, dtype=bool)
@@ -91,21 +94,21 @@ class WindowReader:
             self._free.append(stale.buffers)
         buffers = self._free.pop() if self._free else _buffers(self.page, self.size)
         window, places = _lay_out(self.page, numbers, buffers)
-        futures = [self._pool.submit(self._read, number, parts) for number, parts in zip(numbers, places, strict=True)]
+        futures = [self._pool.submit(self._read, run, parts) for run, parts in places]
         self._pending[numbers] = _Reading(window, buffers, futures)
 
-    def _read(self, number: int, parts: tuple[NDArray[Any], ...]) -> None:
-        """One chunk to its place in a window."""
+    def _read(self, run: range, parts: tuple[NDArray[Any], ...]) -> None:
+        """Some neighbouring chunks to their place in a window."""
         page = self.page
-        first, rows = page.entries[number], (page.starts[number], page.starts[number + 1])
+        first, rows = page.entries[run.start], (page.starts[run.start], page.starts[run.stop])
         self._fill("data", parts[0], first)
         if page.layout == "dense":
-            self._check(number, parts[0])
+            self._check(run, parts[0])
             return
         self._fill("indices", parts[1], first)
         ends = np.empty(rows[1] - rows[0] + 1, np.int64)
         self._fill("indptr", ends, rows[0])
-        self._check(number, parts[0], parts[1], ends)
+        self._check(run, parts[0], parts[1], ends)
         parts[2][:] += (ends[1:] - first).astype(parts[2].dtype)
 
     def _fill(self, name: str, part: NDArray[Any], first: int) -> None:
@@ -119,16 +122,26 @@ class WindowReader:
                     raise StoreError(f"{self.folder}: {name}.npy is shorter than it was; import the data again.")
                 done += read
 
-    def _check(self, number: int, *parts: NDArray[Any]) -> None:
+    def _check(self, run: range, *parts: NDArray[Any]) -> None:
         """Compare the checksums, once for each chunk: the kernels trust what is read."""
-        if self._checked[number]:
-            return
-        if [checksum(part) for part in parts] != self.page.checksums[number]:
-            raise StoreError(
-                f"{self.folder}: chunk {number} does not have the checksum it was written with, so the disk has "
-                "damaged it; import the data again."
-            )
-        self._checked[number] = True
+        page, entries, starts = self.page, self.page.entries[run.start], self.page.starts[run.start]
+        for number in run:
+            if self._checked[number]:
+                continue
+            own = slice(page.entries[number] - entries, page.entries[number + 1] - entries)
+            rows = slice(page.starts[number] - starts, page.starts[number + 1] - starts + 1)
+            slices = (own, own, rows)[: len(parts)]
+            require_checksum(self.folder, page, number, [part[at] for part, at in zip(parts, slices, strict=True)])
+            self._checked[number] = True
+
+
+def require_checksum(folder: Path, page: Page, number: int, parts: list[NDArray[Any]]) -> None:
+    """Raise one sentence if the parts of a chunk are not what was written."""
+    if [checksum(part) for part in parts] != page.checksums[number]:
+        raise StoreError(
+            f"{folder}: chunk {number} does not have the checksum it was written with, so the disk has damaged it; "
+            "import the data again."
+        )
 
 
 class _Reading(NamedTuple):
@@ -145,27 +158,42 @@ def _buffers(page: Page, size: int) -> tuple[NDArray[Any], ...]:
 
 def _lay_out(
     page: Page, numbers: Numbers, buffers: tuple[NDArray[Any], ...]
-) -> tuple[Window, list[tuple[NDArray[Any], ...]]]:
-    """The window over the buffers, and the place of each chunk in it.
+) -> tuple[Window, list[tuple[range, tuple[NDArray[Any], ...]]]]:
+    """The window over the buffers, and the place of each run of chunks in it.
 
-    Row starts are prepared with the number of entries before the chunk, to which the reader adds those within it.
+    Row starts are prepared with the number of entries before the run, to which the reader adds those within it.
     """
-    spans = [slice(page.starts[k], page.starts[k + 1]) for k in numbers]
-    sizes = [page.entries[k + 1] - page.entries[k] for k in numbers]
+    runs = runs_of(page, numbers)
+    spans = [slice(page.starts[run.start], page.starts[run.stop]) for run in runs]
+    sizes = [page.entries[run.stop] - page.entries[run.start] for run in runs]
     rows: slice | Indices = slice(spans[0].start, spans[-1].stop)
     if any(a.stop != b.start for a, b in pairwise(spans)):
         rows = np.concatenate([np.arange(span.start, span.stop) for span in spans])
     ends = np.cumsum([0, *sizes]).tolist()
     data = [buffers[0][a:b] for a, b in pairwise(ends)]
     if page.layout == "dense":
-        return Window(rows, (buffers[0][: ends[-1]].reshape(-1, page.d),)), [(part,) for part in data]
+        window = Window(rows, (buffers[0][: ends[-1]].reshape(-1, page.d),))
+        return window, [(run, (part,)) for run, part in zip(runs, data, strict=True)]
     indices = [buffers[1][a:b] for a, b in pairwise(ends)]
     counts = [span.stop - span.start for span in spans]
     indptr = np.concatenate([[0], np.repeat(ends[:-1], counts)]).astype(page.index)
     at = np.cumsum([1, *counts]).tolist()
     starts = [indptr[a:b] for a, b in pairwise(at)]
     window = Window(rows, (buffers[0][: ends[-1]], buffers[1][: ends[-1]], indptr))
-    return window, list(zip(data, indices, starts, strict=True))
+    return window, list(zip(runs, zip(data, indices, starts, strict=True), strict=True))
+
+
+def runs_of(page: Page, numbers: Numbers) -> list[range]:
+    """Neighbouring chunks together, as long as they are not too much for one read."""
+    each = page.nbytes / max(1, page.stored)
+    runs = [range(numbers[0], numbers[0] + 1)]
+    for number in numbers[1:]:
+        size = each * (page.entries[number + 1] - page.entries[runs[-1].start])
+        if number == runs[-1].stop and size <= _READ_BYTES:
+            runs[-1] = range(runs[-1].start, number + 1)
+        else:
+            runs.append(range(number, number + 1))
+    return runs
 
 
 def checksum(part: NDArray[Any], before: int = 0) -> int:

@@ -31,6 +31,7 @@ class Plan:
     classes: tuple[str, ...] | None = None
     feature_names: tuple[str, ...] | None = None
     chunk_bytes: int | None = None
+    shuffle: tuple[int, int] | None = None
 
     def shapes(self) -> dict[str, tuple[tuple[int, ...], str]]:
         """Shape and type of each file."""
@@ -103,6 +104,7 @@ class StoreWriter:
         page = Page(
             plan.layout, plan.n, plan.d, plan.stored, plan.dtype, plan.index, True, tuple(written.starts),
             tuple(written.entries), tuple(written.checksums), written.small, plan.classes, plan.feature_names,
+            plan.shuffle,
         )  # fmt: skip
         with atomic_write(self.folder / PAGE) as file:
             file.write(page.text(dualfree.__version__).encode())
