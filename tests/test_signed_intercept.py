@@ -10,7 +10,7 @@ from dualfree.intercept import best_intercept, no_best_intercept
 from dualfree.linear_model import LinearSVC, LogisticRegression, Ridge
 from dualfree.losses import Huber, Logistic, Softmax, Squared
 
-METHOD = pytest.mark.parametrize("method", ["newton", "lbfgs"])
+METHOD = pytest.mark.parametrize("method", ["newton", "lbfgs", "auto"])
 LAYOUT = pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 
 

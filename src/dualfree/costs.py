@@ -72,11 +72,10 @@ def estimate(problem: Problem, tol: float) -> Costs:
     'newton'
     """
     concave = not problem.loss.all_convex
-    if (
-        not isinstance(problem.loss, BuiltIn)
-        or problem.mu > 0
-        or (concave and (problem.intercept or problem.loss.vector))
-    ):
+    if concave and problem.intercept:  # which dfSDCA does not take
+        newton = problem.d <= MOST_FEATURES and problem.convexity.known is not False
+        return Costs({"newton" if newton else "lbfgs": 1.0})
+    if not isinstance(problem.loss, BuiltIn) or problem.mu > 0 or (concave and problem.loss.vector):
         return Costs({"dfsdca": 1.0})
     n, nonzeros = problem.n, float(problem.examples.stored) + problem.n * problem.intercept
     digits = math.log(1 / min(max(tol, 1e-14), 0.1))

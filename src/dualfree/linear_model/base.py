@@ -19,7 +19,6 @@ from dualfree.linear_model.data import require_best_intercept, require_convex_av
 from dualfree.linear_model.drop_in import constraints, method_of
 from dualfree.linear_model.tasks import CallbackSupportMixin, Task
 from dualfree.losses.base import Loss
-from dualfree.methods.newton import MOST_FEATURES
 from dualfree.regularisers import L2L1
 from dualfree.result import Result, Row, Status
 from dualfree.samplings import Sampling
@@ -115,8 +114,6 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
         require_convex_average(problem)
         fit = Fit(problem, part.encode, is_classifier(self), self.fit_intercept)
         method = method_of(self.solver)
-        if method == "auto" and problem.intercept and not problem.loss.all_convex:  # dfSDCA does not take these
-            method = "newton" if problem.d <= MOST_FEATURES else "lbfgs"
         full_pass = method in ("newton", "lbfgs")  # to which an evaluation costs nothing
         work = float(problem.examples.stored) + problem.n
         watched = self.callbacks or getattr(self, "_skl_callbacks", None)
