@@ -1,10 +1,11 @@
 """Folds of cross-validation: what is kept of each, how they run side by side, and their progress."""
 
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import Event
+from threading import Event, current_thread, main_thread
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -46,7 +47,7 @@ def run_folds(work: Callable[[int], FoldPath], count: int, n_jobs: int | None, h
             return work(k)
 
     futures: list[Future[FoldPath]] = []
-    with ThreadPoolExecutor(workers) as pool:
+    with _ctrl_c_sets(halt), ThreadPoolExecutor(workers) as pool:
         try:
             for k in range(count):
                 futures.append(pool.submit(configured, k))
@@ -56,6 +57,20 @@ def run_folds(work: Callable[[int], FoldPath], count: int, n_jobs: int | None, h
         if any(future.done() and future.exception() for future in futures):
             halt.set()
     return [future.result() for future in futures]
+
+
+@contextmanager
+def _ctrl_c_sets(halt: Event) -> Iterator[None]:
+    """Meanwhile Ctrl-C sets `halt` and raises nothing: raised among the locks of a pool, it may leave one locked."""
+    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not usual or current_thread() is not main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda number, frame: halt.set())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager
