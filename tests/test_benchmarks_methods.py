@@ -31,4 +31,4 @@ def test_every_method_has_a_curve_and_a_row(tmp_path):
 def test_who_cannot_run_says_why():
     X = np.eye(6, 5001)
     one = methods.measure("wide", Data(X, np.array([1.0, -1, 1, -1, 1, -1]), "synthetic"), epochs=1, seconds=20)
-    assert "at most 5000 features" in one.left_out["newton"]
+    assert "at most 5000 weights" in one.left_out["newton"]

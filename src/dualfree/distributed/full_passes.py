@@ -37,7 +37,7 @@ class _OnCluster(FullPass):
         model = self._model
         state.memory = {"counts": self._counts(0 if model is None else model.steps)}
         if model is not None:
-            state.memory["base"] = self._base_at
+            state.memory |= {"base": self._base_at, "decrements": np.array(self._decrements)}
             for k, (move, change, _) in enumerate(model.pairs):
                 state.memory |= {f"move {k}": move, f"change {k}": change}
 
@@ -51,7 +51,7 @@ class _OnCluster(FullPass):
             self._model = LimitedMemory(self._new_base(state.memory["base"]))
             for k in range(sum(name.startswith("move") for name in state.memory)):
                 self._model.learn(state.memory[f"move {k}"], state.memory[f"change {k}"])
-            self._model.steps = counts[0]
+            self._model.steps, self._decrements = counts[0], state.memory["decrements"].tolist()
         self._set_counts(counts, before_base=False)
 
     def _counts(self, steps: int) -> Any:
