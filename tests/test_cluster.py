@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import dualfree as df
+from dualfree.distributed import crew
 from dualfree.linear_model import LinearSVC, LogisticRegression, PUClassifier, Ridge, RidgeClassifier
 from helpers.inline_client import InlineClient
 from small_problems import data, labels, targets
@@ -52,6 +53,17 @@ def test_the_answer_depends_on_the_partitions_and_not_on_who_works(cluster_clien
     here = df.distributed.solve(problem, client=_inline(1), partitions=3, method="dfsdca", tol=1e-4, seed=7)
     np.testing.assert_array_equal(there.w, here.w)
     np.testing.assert_array_equal(there.alpha, here.alpha)
+
+
+def test_what_is_too_large_for_the_scheduler_goes_to_a_worker(
+    cluster_client: Any, X: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = df.Problem(X, df.losses.Logistic(labels(X)), lam=20 / N)
+    settings = {"client": cluster_client, "partitions": 2, "method": "dfsdca", "tol": 1e-5}
+    small = df.distributed.solve(problem, **settings)
+    monkeypatch.setattr(crew, "_KEPT", 0)
+    monkeypatch.setattr(crew, "_EMBEDDED", 0)
+    assert (df.distributed.solve(problem, **settings).w == small.w).all()
 
 
 def _inline(threads: int) -> Any:

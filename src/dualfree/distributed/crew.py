@@ -90,7 +90,7 @@ class Crew:
         """A future of a value from here: with the scheduler, from where it can be had again, unless it is large."""
         if nbytes <= _KEPT:
             return self.client.submit(same, value, pure=False)
-        return self.client.scatter(value, hash=False)
+        return self.client.scatter([value], hash=False)[0]  # of a tuple, Dask would scatter what is in it
 
     def total(self, futures: Sequence[Any]) -> Report:
         """The sum of all reports: added up in a tree on the workers, the last few here."""
