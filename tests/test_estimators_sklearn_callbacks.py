@@ -155,7 +155,8 @@ def test_scikit_learns_own_callbacks(capsys):
     LogisticRegression().set_callbacks(callback.ProgressBar()).fit(X, y)
     assert "LogisticRegression - fit" in capsys.readouterr().out
     monitor = callback.ScoringMonitor(scoring="accuracy")
-    model = LogisticRegression(solver="dfsdca", callbacks=[lambda row: False]).set_callbacks(monitor).fit(X, y, np.ones(len(y)))
+    watched = LogisticRegression(solver="dfsdca", callbacks=[lambda row: False])
+    model = watched.set_callbacks(monitor).fit(X, y, np.ones(len(y)))
     log = monitor.get_logs(select="most_recent").data
     assert len(log) > 10
     assert log[-1]["accuracy"] == model.score(X, y)

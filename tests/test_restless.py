@@ -114,9 +114,7 @@ def test_one_seed_one_answer_and_refusals():
         df.solve(problem, method="dfsdca", sampling="restless", step="theorem-2")
     bound = Restless().bind(problem)
     one = df.solve(problem, method="dfsdca", sampling=bound, seed=5)
-    two = df.solve(
-        problem, method="dfsdca", sampling=bound, seed=5
-    )  # nothing leaks from run to run
+    two = df.solve(problem, method="dfsdca", sampling=bound, seed=5)  # nothing leaks from run to run
     assert (one.w == two.w).all()
     assert (one.w == first.w).all()
 

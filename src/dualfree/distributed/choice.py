@@ -11,8 +11,8 @@ from dualfree.costs import Costs
 from dualfree.distributed.problem import ClusterProblem
 from dualfree.methods.newton import MOST_FEATURES, hessian_passes, sample_size
 
-ROUND = 0.012  # seconds that a round costs beside its work, on a local cluster
-NONZERO = 2.5e-9  # seconds for a nonzero of a dfSDCA step
+ROUND = 0.1  # seconds that a round of a fit costs beside its steps, where workers, scheduler and client share two cores
+NONZERO = 5e-9  # seconds for a nonzero of a dfSDCA step on data larger than the caches
 BYTE = 2e-9  # seconds for each byte of a vector that goes to the workers and comes back
 _STEP, _PASS_NONZERO, _PASS_ROW = (
     20.0,
@@ -26,7 +26,7 @@ _EPOCHS, _FEWEST = (
     6.0,
 )  # with one partition, for each factor e of the tolerance and each unit of the condition number
 _NEWTON_PASSES, _NEWTON_HESSIANS = 9.0, 2.0
-_LBFGS_PASSES, _LBFGS_POWER, _LBFGS_FEWEST = 1.3, 0.43, 20.0
+_LBFGS_PASSES, _LBFGS_POWER, _LBFGS_FEWEST = 1.3, 0.43, 30.0
 _INTERCEPT_ROUNDS = 4.0  # that each pass takes for the intercept
 
 
@@ -48,7 +48,12 @@ def stretch(partitions: int) -> float:
     return _STRETCH * partitions**0.75 if partitions > 1 else 0.0
 
 
-def best_length(overhead: float, epoch: float, partitions: int) -> float:
+def unlike(problem: ClusterProblem) -> float:
+    """How much the partitions differ, up to 1: hardly, where each has many examples for each feature."""
+    return min(1.0, problem.d * problem.crew.count / problem.n)
+
+
+def best_length(overhead: float, epoch: float, partitions: int, unlike: float = 1.0) -> float:
     """Passes h a round that make ``(1 + stretch · h)(epoch + overhead/h)`` least, as a power of two.
 
     Examples
@@ -58,13 +63,13 @@ def best_length(overhead: float, epoch: float, partitions: int) -> float:
     """
     if partitions == 1:
         return 1.0
-    wished = math.sqrt(overhead / (stretch(partitions) * epoch))
+    wished = math.sqrt(overhead / (unlike * stretch(partitions) * epoch))
     return float(np.clip(2.0 ** round(math.log2(wished)), _SHORTEST, _LONGEST))
 
 
 def passes_a_round(problem: ClusterProblem) -> float:
     """Passes over its block that a worker makes between two reductions."""
-    return best_length(round_overhead(problem), local_epoch(problem), problem.crew.count)
+    return best_length(round_overhead(problem), local_epoch(problem), problem.crew.count, unlike(problem))
 
 
 def estimate(problem: ClusterProblem, tol: float) -> Costs:
@@ -78,7 +83,7 @@ def estimate(problem: ClusterProblem, tol: float) -> Costs:
     one_pass = NONZERO * (_PASS_NONZERO * nonzeros + _PASS_ROW * n) / K + overhead
     seconds = {}
     if not problem.intercept:
-        epochs = max(_FEWEST, _EPOCHS * digits * (1 + hardness)) * (1 + stretch(K) * length)
+        epochs = max(_FEWEST, _EPOCHS * digits * (1 + hardness)) * (1 + unlike(problem) * stretch(K) * length)
         seconds["dfsdca"] = epochs * epoch + one_pass
     else:
         one_pass += _INTERCEPT_ROUNDS * ROUND

@@ -1,6 +1,7 @@
 """Local passes of dfSDCA: what a worker does between two reductions, as a pure function of its part of α and of w."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -100,10 +101,16 @@ def _visits(order: Order, number: int, n: int) -> Indices:
     pieces = [np.empty(0, dtype=np.int64)]
     while start < stop:
         epoch, at = divmod(start, n)
-        key = int(np.random.SeedSequence([order.seed, number]).generate_state(1, np.uint64)[0])
-        pieces.append(kernels.draw_permutation(key, epoch, n)[at : at + stop - start])
+        pieces.append(_permutation(order.seed, number, epoch, n)[at : at + stop - start])
         start += len(pieces[-1])
     return np.concatenate(pieces)
+
+
+@lru_cache(maxsize=2)
+def _permutation(seed: int, number: int, epoch: int, n: int) -> Indices:
+    """The order of one pass; kept, since its rounds come one after the other."""
+    key = int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0])
+    return np.asarray(kernels.draw_permutation(key, epoch, n))
 
 
 def _conjugate_changes(
