@@ -33,7 +33,7 @@ class Restless(_Serial):
     -----
     No theorem here covers it. With implicit steps every visit raises the dual, and every example is visited again and
     again, at the latest when its u_i has grown to t; the certificate does not depend on the order.
-    Memory: 2n numbers, and those of a round.
+    Memory: 3n numbers, and those of a round.
 
     Examples
     --------
