@@ -91,8 +91,7 @@ def _dfsdca_first(
     def watch(row: Row) -> bool:
         return (bool(callback(row)) if callback is not None else False) or (switch is not None and switch(row))
 
-    if options["sampling"] is None and options["step"] is None and _takes_restless(problem):
-        options["sampling"] = Restless()
+    options["sampling"] = visits(problem, options["sampling"], options["step"])
     first = solve_by("dfsdca", problem, watch, **options)
     if other is None or switch is None or not switch.reason:
         return replace(first, method="auto: dfsdca", message=_with(first, costs.reason))
@@ -104,9 +103,10 @@ def _dfsdca_first(
     return _joined(first, second, f"auto: dfsdca, then {other}", switch.reason)
 
 
-def _takes_restless(problem: Problem) -> bool:
-    """Whether visits may be chosen by moves: not on a store, which is read by windows."""
-    return problem.loss.all_convex and not isinstance(problem.examples, Stored)
+def visits(problem: Problem, sampling: Any, step: Any) -> Any:
+    """The sampling of dfSDCA: the user's, or where all is left to us, and X is not read by windows, `Restless`."""
+    chosen = sampling is not None or step is not None
+    return sampling if chosen or isinstance(problem.examples, Stored) or not problem.loss.all_convex else Restless()
 
 
 def _with(result: Result, reason: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dualfree.arrays import Floats, not_negative, positive, whole
-from dualfree.automatic import solve_automatically
+from dualfree.automatic import solve_automatically, visits
 from dualfree.checkpoint import checkpoints
 from dualfree.convexity import announce
 from dualfree.limits import Limits
@@ -142,8 +142,11 @@ def solve(
         "seed": seed,
         "begun": begun,
     }
-    if isinstance(problem.examples, Stored) or (method == "auto" and checkpoint is not None):
-        return _solve_by("dfsdca" if method == "auto" else method, problem, callback, **options)
+    if method == "auto" and (checkpoint is not None or isinstance(problem.examples, Stored)):
+        options["sampling"] = visits(problem, sampling, step)
+        return _solve_by("dfsdca", problem, callback, **options)
+    if isinstance(problem.examples, Stored):
+        return _solve_by(method, problem, callback, **options)
     if isinstance(method, str) and method == "auto":
         return solve_automatically(_solve_by, problem, callback, options)
     options["evaluate_every"] = 1.0 if evaluate_every is None else evaluate_every
