@@ -1,7 +1,8 @@
-"""The data: the paper's five, two of scikit-learn's, and synthetic shapes that no setting was chosen on."""
+"""The data: the paper's five, two of scikit-learn's, synthetic shapes that no setting was chosen on, and any file."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,12 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import load_breast_cancer, load_digits
 
 import dualfree as df
+from benchmarks.files import read_examples
 
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """X with a largest row norm of 1, y of ±1; provenance "real", "reconstructed", "stand-in" or "synthetic"."""
+    """X with a largest row norm of 1, y of ±1, and "real", "reconstructed", "stand-in", "synthetic" or "file"."""
 
     X: Any
     y: Any
@@ -83,7 +85,7 @@ NAMES = (*PAPER, *_OTHERS)
 
 
 def load(name: str) -> Data:
-    """The data of that name, ready to be fitted.
+    """The data of that name, or in the file at that path, ready to be fitted.
 
     Examples
     --------
@@ -94,10 +96,13 @@ def load(name: str) -> Data:
     if name in PAPER:
         paper = df.datasets.load(name, standin=df.datasets.describe(name).available is None).scaled()
         return Data(paper.X, paper.y, paper.provenance)
-    if name not in _OTHERS:
-        raise ValueError(f"There is no dataset called {name!r}; the names are {', '.join(NAMES)}.")
-    make, provenance = _OTHERS[name]
-    X, y = make()
+    if name in _OTHERS:
+        make, provenance = _OTHERS[name]
+        X, y = make()
+    elif Path(name).is_file():
+        X, y, provenance = read_examples(name)
+    else:
+        raise ValueError(f"There is no dataset or file called {name!r}; the names are {', '.join(NAMES)}.")
     return Data(_scaled(X), y, provenance)
 
 

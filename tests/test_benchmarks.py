@@ -8,14 +8,14 @@ from pathlib import Path
 import benchmarks.peers
 import numpy as np
 import pytest
-from benchmarks import data, objective, optimum, scaling, threads
+from benchmarks import data, files, objective, optimum, scaling, threads
 from benchmarks.objective import gradient, value, value_and_gradient
 from benchmarks.peers import LOSSES, MODULES, Peer, Task, base, peers, peers_of
 from benchmarks.peers.dualfree import problem_of
 from benchmarks.race import pictures, rule, tables
 from scipy.sparse import csr_matrix
 
-DOCUMENTED = [benchmarks.peers, base, data, objective, optimum, pictures, rule, scaling, tables, threads]
+DOCUMENTED = [benchmarks.peers, base, data, files, objective, optimum, pictures, rule, scaling, tables, threads]
 
 
 def small(loss, sparse=False, lam_n=0.1):
@@ -100,7 +100,7 @@ def test_data_are_scaled(name):
 
 
 def test_unknown_data():
-    with pytest.raises(ValueError, match="There is no dataset called 'w9a'"):
+    with pytest.raises(ValueError, match="There is no dataset or file called 'w9a'"):
         data.load("w9a")
 
 

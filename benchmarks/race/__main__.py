@@ -31,7 +31,9 @@ THREAD_VARIABLES = (
 
 def race(
     quick: Annotated[bool, typer.Option(help="Four small datasets, the logistic loss, five seconds a solver.")] = False,
-    datasets: Annotated[str, typer.Option(help="Names, separated by commas.")] = ",".join(data.NAMES),
+    datasets: Annotated[
+        str, typer.Option(help="Names, and paths of LIBSVM, CSV, Parquet or .npz files, separated by commas.")
+    ] = ",".join(data.NAMES),
     losses: Annotated[str, typer.Option(help="Names, separated by commas.")] = ",".join(LOSSES),
     solvers: Annotated[str, typer.Option(help="Beginnings of names, separated by commas; all by default.")] = "",
     lambdas: Annotated[str, typer.Option(help="λn, separated by commas.")] = LAMBDAS,
@@ -50,7 +52,7 @@ def race(
     cells = [
         Cell(dataset, loss, float(lam_n))
         for loss in _chosen(losses, LOSSES, "losses")
-        for dataset in _chosen(datasets, data.NAMES, "datasets")
+        for dataset in _datasets(datasets)
         for lam_n in lambdas.split(",")
     ]
     if fresh and (output / "cells").is_dir():
@@ -73,6 +75,19 @@ def _chosen(given: str, known: Sequence[str], option: str) -> list[str]:
         if name not in known:
             raise typer.BadParameter(f"--{option} has {name!r}; the names are {', '.join(known)}.")
     return names
+
+
+def _datasets(given: str) -> list[str]:
+    """Names as they are, paths of files in full: the results must say which file, wherever the race is run from."""
+    chosen = [name if name in data.NAMES else str(Path(name).expanduser().resolve()) for name in given.split(",")]
+    for name, found in zip(given.split(","), chosen, strict=True):
+        if found not in data.NAMES and not Path(found).is_file():
+            raise typer.BadParameter(
+                f"--datasets has {name!r}, which is no file; the names are {', '.join(data.NAMES)}."
+            )
+        if any(other != found and Path(other).name == Path(found).name for other in chosen):
+            raise typer.BadParameter(f"--datasets has two files called {Path(found).name!r}; rename one of them.")
+    return chosen
 
 
 def _solvers(given: str) -> dict[str, Peer]:

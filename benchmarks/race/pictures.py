@@ -23,8 +23,8 @@ def draw(folder: Path, outcomes: Sequence[Outcome]) -> None:
     for loss in dict.fromkeys(o.cell.loss for o in outcomes):
         of_loss = [o for o in outcomes if o.cell.loss == loss]
         save(ratios(of_loss, loss), folder / f"ratios-{loss}")
-        for dataset in dict.fromkeys(o.cell.dataset for o in of_loss):
-            save(curves([o for o in of_loss if o.cell.dataset == dataset]), folder / f"curves-{loss}-{dataset}")
+        for dataset in dict.fromkeys(o.cell.title for o in of_loss):
+            save(curves([o for o in of_loss if o.cell.title == dataset]), folder / f"curves-{loss}-{dataset}")
 
 
 def figure(width: float, height: float) -> Any:
@@ -42,9 +42,9 @@ def save(picture: Any, path: Path) -> None:
 
 def ratios(outcomes: Sequence[Outcome], loss: str) -> Any:
     """Best peer's seconds divided by ours: a row a dataset, columns λ within target."""
-    datasets = list(dict.fromkeys(f"{o.cell.dataset} ({o.about.provenance})" for o in outcomes))
+    datasets = list(dict.fromkeys(f"{o.cell.title} ({o.about.provenance})" for o in outcomes))
     lambdas = sorted({o.cell.lam_n for o in outcomes}, reverse=True)
-    cells = {(f"{o.cell.dataset} ({o.about.provenance})", o.cell.lam_n): o for o in outcomes}
+    cells = {(f"{o.cell.title} ({o.about.provenance})", o.cell.lam_n): o for o in outcomes}
     picture = figure(3.2 + 0.72 * len(lambdas) * len(TARGETS), 1.5 + 0.42 * len(datasets))
     panels = picture.subplots(1, len(TARGETS), sharey=True, squeeze=False)[0]
     for axes, target in zip(panels, TARGETS, strict=True):
@@ -103,7 +103,7 @@ def curves(outcomes: Sequence[Outcome]) -> Any:
     panels[0].set_ylabel("(P(w) − P*) / P*")
     picture.legend(handles.values(), handles, loc="outside lower center", ncols=5, frameon=False, fontsize=8.5)
     first = outcomes[0]
-    picture.suptitle(f"{first.cell.loss}, {first.cell.dataset} ({first.about.provenance})", fontsize=11)
+    picture.suptitle(f"{first.cell.loss}, {first.cell.title} ({first.about.provenance})", fontsize=11)
     return picture
 
 

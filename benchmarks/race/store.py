@@ -65,12 +65,15 @@ class Store:
         self.folder = folder
 
     def _path(self, cell: Cell) -> Path:
-        return self.folder / "cells" / f"{cell.loss}_{cell.dataset}_{cell.lam_n:g}.json"
+        return self.folder / "cells" / f"{cell.loss}_{cell.title}_{cell.lam_n:g}.json"
 
     def load(self, cell: Cell) -> Outcome | None:
-        """What is known of a cell, or None."""
-        path = self._path(cell)
-        return _outcome(json.loads(path.read_text())) if path.is_file() else None
+        """What is known of a cell, or None: also where it was of another file, or of this one before it was changed."""
+        path, source = self._path(cell), Path(cell.dataset)
+        if not path.is_file() or (source.is_file() and source.stat().st_mtime > path.stat().st_mtime):
+            return None
+        known = _outcome(json.loads(path.read_text()))
+        return known if known.cell == cell else None
 
     def save(self, outcome: Outcome) -> None:
         """Write one cell, whole or not at all."""

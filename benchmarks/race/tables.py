@@ -28,10 +28,11 @@ def shown(seconds: float | None) -> str:
 
 
 def ordered(outcomes: Sequence[Outcome], datasets: Sequence[str], losses: Sequence[str]) -> list[Outcome]:
-    """By loss, dataset in the benchmark's order, and falling λ."""
+    """By loss, dataset in the benchmark's order and then files by name, and falling λ."""
+    place = {name: at for at, name in enumerate(datasets)}
     return sorted(
         outcomes,
-        key=lambda o: (losses.index(o.cell.loss), datasets.index(o.cell.dataset), -o.cell.lam_n),
+        key=lambda o: (losses.index(o.cell.loss), place.get(o.cell.dataset, len(place)), o.cell.title, -o.cell.lam_n),
     )
 
 
@@ -43,7 +44,7 @@ def summary_rows(outcomes: Sequence[Outcome], target: float) -> list[list[str]]:
         rows.append(
             [
                 outcome.cell.loss,
-                f"{outcome.cell.dataset} ({outcome.about.provenance})",
+                f"{outcome.cell.title} ({outcome.about.provenance})",
                 f"{outcome.cell.lam_n:g}",
                 shown(outcome.seconds_to(OURS, target)),
                 peer[0] if peer else "-",
@@ -97,7 +98,7 @@ def write_tables(folder: Path, outcomes: Sequence[Outcome], heading: Sequence[st
     times = [["loss", "dataset", "provenance", "lam_n", "solver", "target", "seconds", "ended", "stamp", "date"]]
     runs = [["loss", "dataset", "lam_n", "solver", "tol", "repeats", "median_seconds", "relative_suboptimality"]]
     for o in outcomes:
-        cell = [o.cell.loss, o.cell.dataset]
+        cell = [o.cell.loss, o.cell.title]
         for name, record in o.records.items():
             rest = [record.ended, o.stamps[name], o.dates[name]]
             for target in TARGETS:

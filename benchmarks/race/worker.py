@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,14 +28,19 @@ PREPARING = 180.0  # for importing, loading data and compiling, which the limit 
 
 @dataclass(frozen=True)
 class Cell:
-    """A dataset, a loss and λn: one problem that everybody solves."""
+    """A dataset (its name, or the path of its file), a loss and λn: one problem that everybody solves."""
 
     dataset: str
     loss: str
     lam_n: float
 
+    @property
+    def title(self) -> str:
+        """The dataset's name, or its file's without the folders."""
+        return Path(self.dataset).name
+
     def __str__(self) -> str:
-        return f"{self.loss}, {self.dataset}, λn = {self.lam_n:g}"
+        return f"{self.loss}, {self.title}, λn = {self.lam_n:g}"
 
 
 @dataclass(frozen=True)
