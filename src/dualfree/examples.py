@@ -18,7 +18,8 @@ from dualfree.groups import Groups
 
 _GRAM_ROWS = 1024
 _CROWDED = 0.25  # share of stored entries from which BLAS, zeros and all, makes sums of products sooner ...
-_BY_BLAS = 0.5  # ... in about this much of the time
+_BY_BLAS = 0.5  # ... in about this much of the time,
+_WIDE = 64  # and features from which on: to take short rows out of a CSR matrix costs more than their products
 _TYPICAL_ROWS = 4096
 _RUN = 256  # of them side by side
 
@@ -298,7 +299,8 @@ class Rows(Flat):
 
     @property
     def _crowded(self) -> bool:
-        return bool(self.stored >= _CROWDED * self.n * self.X.shape[1])
+        n, d = self.X.shape
+        return bool(self.stored >= _CROWDED * n * d) and (d >= _WIDE or not sparse.issparse(self.X))
 
     def upper_gram(self, weights: Floats, indices: Indices) -> Floats:
         """The upper triangle of ``Σ c_k A_i A_iᵀ`` over the listed examples: a d × d array, for few features."""
