@@ -7,7 +7,8 @@ from scipy import linalg
 
 from dualfree.arrays import Floats, Indices
 from dualfree.intercept import without_intercept
-from dualfree.problem import Problem
+from dualfree.methods.strata import sampled_hessian
+from dualfree.problem import Look, Problem
 
 _PAIRS = 20  # moves that are remembered
 
@@ -24,10 +25,10 @@ class Base(ABC):
 
 
 class SampledHessian(Base):
-    """``(1/|S|) Σ_{i ∈ S} φ_i'' A_i A_iᵀ + λI`` for a random set S, factorised."""
+    """``(1/|S|) Σ_{i ∈ S} φ_i'' A_i A_iᵀ + λI`` for a random set S, factorised; see `sampled_hessian`."""
 
-    def __init__(self, problem: Problem, margins: Floats, sample: Indices) -> None:
-        hessian = without_intercept(problem.hessian(margins, sample), problem.free)
+    def __init__(self, problem: Problem, margins: Floats, sample: Indices, here: Look | None) -> None:
+        hessian = without_intercept(sampled_hessian(problem, margins, sample, here), problem.free)
         diagonal = np.einsum("jj->j", hessian)
         # The complement may lose its last digits, and with them λ: what is left must stay positive.
         floor = 1e-14 * float(diagonal.sum())

@@ -68,7 +68,7 @@ class Newton(FullPass):
         n, size = self.problem.n, self._size(self._growths)
         chosen = np.random.default_rng(self._samples).choice(n, size, replace=False) if size < n else np.arange(n)
         self._samples += 1
-        return SampledHessian(self.problem, margins, np.sort(chosen))
+        return SampledHessian(self.problem, margins, np.sort(chosen), self._here)
 
     def _size(self, growths: int) -> int:
         return int(min(self.problem.n, self._sample * _GROWTH**growths))

@@ -1,0 +1,48 @@
+"""The Hessian of a sample of the examples, and of all those with features that the sample has never seen."""
+
+import numpy as np
+
+from dualfree.arrays import Floats, Indices
+from dualfree.examples import Rows
+from dualfree.problem import Look, Problem
+
+# Share of P by which steps along unseen features may claim to lower it before that is looked into. What they do instead
+# is worse by a factor, the curvature divided by λ: on one-hot data 1e-4 did no harm, and 1e-3 doubled the passes.
+_PROMISE = 3e-4
+
+
+def sampled_hessian(problem: Problem, margins: Floats, sample: Indices, here: Look | None) -> Floats:
+    """The upper triangle of an estimate of ``∇²P`` from the examples S of a `sample`, in one or two strata.
+
+    Rare categories are features that S may lack. There its Hessian is λ and nothing else, so that Newton's step is
+    ``(λw_j − ∇_jP)/λ``, the longer the smaller λ, and wrecks all others. Where these steps promise to lower P by much,
+    all examples R with a feature that S lacks become a stratum of their own: ``(1 − |R|/n) H_S + (|R|/n) H_R`` has the
+    right mean, since S holds none of R. To find R is one pass; more examples than S has would cost too much.
+
+    Examples
+    --------
+    >>> import dualfree as df
+    >>> X = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> problem = df.Problem(X, df.losses.Squared(np.array([1.0, 1.0, 1.0, 9.0])), lam=0.1)
+    >>> here = problem.look(np.zeros(2))
+    >>> np.triu(sampled_hessian(problem, here.margins, np.array([0, 1]), here))
+    array([[1.1 , 0.25],
+           [0.  , 0.35]])
+    """
+    hessian = problem.hessian(margins, sample)
+    if here is None or len(sample) == problem.n or type(problem.examples) is not Rows:
+        return hessian
+    penalised = slice(0, problem.free.start)
+    unseen = np.einsum("jj->j", hessian)[penalised] <= problem.lam
+    pull = (here.evaluation.gradient[penalised] - problem.lam * here.w[penalised])[unseen]
+    if float(pull @ pull) <= 2 * problem.lam * _PROMISE * abs(here.evaluation.value):
+        return hessian
+    chosen = np.zeros(problem.d)
+    chosen[penalised][unseen] = 1.0
+    holding = np.flatnonzero(problem.examples.weighted_square_norms(chosen))
+    if len(holding) > len(sample):
+        return hessian
+    share = len(holding) / problem.n
+    hessian *= 1 - share
+    hessian += share * problem.hessian(margins, holding)
+    return hessian
