@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/blocks.hpp"
+#include "kernels/runs.hpp"
 #include "kernels/tiles.hpp"
 #include "rows.hpp"
 
@@ -26,13 +27,14 @@ inline double add_up(const std::vector<Sum>& parts) {
 template <class R>
 double loss_and_gradient(const R& rows, const TileLoss& loss, const double* w, double* gradient, double* margins,
                          double* derivatives, int threads) {
+    const Runs<R> runs(rows);
     return add_up(over_blocks(rows, threads, rows.d, gradient, [&](Size first, Size last, double* sums) {
         Sum total;
         double z[tile], derivative[tile];
         in_tiles(first, last, [&](Size at, Size count) {
-            for (Size k = 0; k < count; ++k) z[k] = rows.dot(at + k, w);
+            runs.dot(at, count, w, z);
             total.add(loss.value_and_derivatives(at, nullptr, count, z, derivative));
-            for (Size k = 0; k < count; ++k) rows.add_to(at + k, derivative[k], sums);
+            runs.add(at, count, derivative, sums);
             if (margins) std::copy(z, z + count, margins + at);
             if (derivatives) std::copy(derivative, derivative + count, derivatives + at);
         });
@@ -62,16 +64,17 @@ Certified certify(const R& rows, const TileLoss& loss, const double* w, const do
     struct Parts {
         Sum loss, fenchel;
     };
+    const Runs<R> runs(rows);
     const auto found = over_blocks(rows, threads, rows.d, sums, [&](Size first, Size last, Pair* block) {
         Parts parts;
         double z[tile];
         Pair both[tile];
         in_tiles(first, last, [&](Size at, Size count) {
-            for (Size k = 0; k < count; ++k) z[k] = rows.dot(at + k, w);
+            runs.dot(at, count, w, z);
             const Certified seen = loss.certify(at, count, z, alpha, both);
             parts.loss.add(seen.loss);
             parts.fenchel.add(seen.fenchel);
-            for (Size k = 0; k < count; ++k) rows.add_to(at + k, both[k], block);
+            runs.add(at, count, both, block);
         });
         return parts;
     });
@@ -86,8 +89,9 @@ Certified certify(const R& rows, const TileLoss& loss, const double* w, const do
 // margins[i] = A_i^T w
 template <class R>
 void margins(const R& rows, const double* w, double* out, int threads) {
+    const Runs<R> runs(rows);
     over_rows(rows, threads, [&](Size first, Size last) {
-        for (Size i = first; i < last; ++i) out[i] = rows.dot(i, w);
+        in_tiles(first, last, [&](Size at, Size count) { runs.dot(at, count, w, out + at); });
     });
 }
 
@@ -99,8 +103,9 @@ void margins_of(const R& rows, const Size* indices, Size count, const double* w,
 // out += sum of A_i coefficient_i, over all examples or over the listed ones
 template <class R>
 void combine(const R& rows, const double* coefficients, double* out, int threads) {
+    const Runs<R> runs(rows);
     over_blocks(rows, threads, rows.d, out, [&](Size first, Size last, double* sums) {
-        for (Size i = first; i < last; ++i) rows.add_to(i, coefficients[i], sums);
+        in_tiles(first, last, [&](Size at, Size count) { runs.add(at, count, coefficients + at, sums); });
         return 0;
     });
 }
@@ -108,8 +113,13 @@ void combine(const R& rows, const double* coefficients, double* out, int threads
 // Two combinations in one pass, interleaved.
 template <class R>
 void combine_pair(const R& rows, const double* first, const double* second, Pair* out, int threads) {
+    const Runs<R> runs(rows);
     over_blocks(rows, threads, rows.d, out, [&](Size begin, Size end, Pair* sums) {
-        for (Size i = begin; i < end; ++i) rows.add_to(i, Pair{first[i], second[i]}, sums);
+        in_tiles(begin, end, [&](Size at, Size count) {
+            Pair both[tile];
+            for (Size k = 0; k < count; ++k) both[k] = {first[at + k], second[at + k]};
+            runs.add(at, count, both, sums);
+        });
         return 0;
     });
 }
