@@ -1,5 +1,7 @@
 #include "kernels/passes.hpp"
 
+#include <nanobind/stl/tuple.h>
+
 #include "kernels/gram.hpp"
 
 #include "bindings/arrays.hpp"
@@ -29,19 +31,42 @@ static double bound_loss_and_gradient(nb::tuple rows_tuple, nb::tuple loss_tuple
 }
 
 static std::pair<double, double> bound_certify(nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> w,
-                                               In<double> alpha, Out<double> sums, int threads) {
+                                               In<double> alpha, Out<double> sums, std::optional<In<double>> margins,
+                                               int threads) {
     const Rows rows = rows_from(rows_tuple);
     const auto loss = in_tiles_of(loss_from(loss_tuple));
     require_size("w", w.size(), features_of(rows));
     require_size("alpha", alpha.size(), examples_of(rows));
     require_size("sums", sums.size(), 2 * features_of(rows));
+    if (margins) require_size("margins", margins->size(), examples_of(rows));
     nb::gil_scoped_release release;
     const Certified c = std::visit(
         [&](const auto& r) {
-            return certify(r, *loss, w.data(), alpha.data(), reinterpret_cast<Pair*>(sums.data()), threads);
+            return certify(r, *loss, w.data(), alpha.data(), data_or_null(margins),
+                           reinterpret_cast<Pair*>(sums.data()), threads);
         },
         rows);
     return {c.loss, c.fenchel};
+}
+
+static std::pair<double, double> bound_fenchel(nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> w,
+                                               In<double> alpha, Out<double> margins, int threads) {
+    const Rows rows = rows_from(rows_tuple);
+    const auto loss = in_tiles_of(loss_from(loss_tuple));
+    require_size("w", w.size(), features_of(rows));
+    require_size("alpha", alpha.size(), examples_of(rows));
+    require_size("margins", margins.size(), examples_of(rows));
+    nb::gil_scoped_release release;
+    const Certified c = std::visit(
+        [&](const auto& r) { return fenchel(r, *loss, w.data(), alpha.data(), margins.data(), threads); }, rows);
+    return {c.loss, c.fenchel};
+}
+
+static std::tuple<double, double, double> bound_settle(Out<double> sums, In<double> w, double n, double lambda) {
+    require_size("sums", sums.size(), 2 * Size(w.size()));
+    nb::gil_scoped_release release;
+    const Squares squares = settle(reinterpret_cast<Pair*>(sums.data()), w.data(), Size(w.size()), n, lambda);
+    return {squares.w, squares.gradient, squares.apart};
 }
 
 static void bound_margins(nb::tuple rows_tuple, In<double> w, Out<double> out, std::optional<In<Size>> indices,
@@ -111,7 +136,10 @@ void bind_passes(nb::module_& module) {
                nb::arg("gradient").noconvert(), nb::arg("indices") = nb::none(), nb::arg("margins") = nb::none(),
                nb::arg("derivatives") = nb::none(), nb::arg("threads") = 1);
     module.def("certify", &bound_certify, nb::arg("rows"), nb::arg("loss"), nb::arg("w"), nb::arg("alpha"),
-               nb::arg("sums").noconvert(), nb::arg("threads") = 1);
+               nb::arg("sums").noconvert(), nb::arg("margins") = nb::none(), nb::arg("threads") = 1);
+    module.def("fenchel", &bound_fenchel, nb::arg("rows"), nb::arg("loss"), nb::arg("w"), nb::arg("alpha"),
+               nb::arg("margins").noconvert(), nb::arg("threads") = 1);
+    module.def("settle", &bound_settle, nb::arg("sums").noconvert(), nb::arg("w"), nb::arg("n"), nb::arg("lam"));
     module.def("margins", &bound_margins, nb::arg("rows"), nb::arg("w"), nb::arg("out").noconvert(),
                nb::arg("indices") = nb::none(), nb::arg("threads") = 1);
     module.def("combine", &bound_combine, nb::arg("rows"), nb::arg("coefficients"), nb::arg("out").noconvert(),

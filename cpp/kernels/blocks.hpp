@@ -57,10 +57,13 @@ auto over_blocks(const R& rows, int threads, Size size, Number* out, Visit&& vis
     const Size count = Size(start.size()) - 1;
     std::vector<decltype(visit(Size(0), Size(0), out))> found(static_cast<std::size_t>(count));
     threads = std::min(useful_threads(threads, rows.work_before(rows.n)), int(count));
-    if (threads == 1) {  // the same sums in the same order, and one piece of fresh memory for all
-        std::vector<Number> sums(std::size_t(count > 1 ? size : 0));
+    if (threads == 1) {  // the same sums in the same order, and one piece of memory for all, which small ones keep
+        static thread_local std::vector<Number> kept;
+        constexpr Size most = Size(1 << 22) / Size(sizeof(Number));
+        std::vector<Number> fresh;
+        std::vector<Number>& sums = size <= most ? kept : fresh;
         for (Size b = 0; b < count; ++b) {
-            if (b > 1) std::fill(sums.begin(), sums.end(), Number{});
+            if (b > 0) sums.assign(std::size_t(size), Number{});
             found[std::size_t(b)] = visit(start[std::size_t(b)], start[std::size_t(b) + 1], b == 0 ? out : sums.data());
             for (Size j = 0; b > 0 && j < size; ++j) out[j] += sums[std::size_t(j)];
         }

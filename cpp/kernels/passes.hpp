@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/blocks.hpp"
+#include "kernels/runs.hpp"
 #include "kernels/tiles.hpp"
 #include "rows.hpp"
 
@@ -21,18 +22,33 @@ inline double add_up(const std::vector<Sum>& parts) {
     return total.value();
 }
 
+struct CertifiedSum {
+    Sum loss, fenchel;
+    void add(const Certified& part) {
+        loss.add(part.loss);
+        fenchel.add(part.fenchel);
+    }
+};
+
+inline Certified add_up(const std::vector<CertifiedSum>& parts) {
+    CertifiedSum total;
+    for (const CertifiedSum& part : parts) total.add({part.loss.value(), part.fenchel.value()});
+    return {total.loss.value(), total.fenchel.value()};
+}
+
 // Sum of phi_i(z_i), and of phi_i'(z_i) A_i into `gradient`; margins[i] = z_i and derivatives[i] = phi_i'(z_i) where they are
 // wanted.
 template <class R>
 double loss_and_gradient(const R& rows, const TileLoss& loss, const double* w, double* gradient, double* margins,
                          double* derivatives, int threads) {
+    const Runs<R> runs(rows);
     return add_up(over_blocks(rows, threads, rows.d, gradient, [&](Size first, Size last, double* sums) {
         Sum total;
         double z[tile], derivative[tile];
         in_tiles(first, last, [&](Size at, Size count) {
-            for (Size k = 0; k < count; ++k) z[k] = rows.dot(at + k, w);
+            runs.dot(at, count, w, z);
             total.add(loss.value_and_derivatives(at, nullptr, count, z, derivative));
-            for (Size k = 0; k < count; ++k) rows.add_to(at + k, derivative[k], sums);
+            runs.add(at, count, derivative, sums);
             if (margins) std::copy(z, z + count, margins + at);
             if (derivatives) std::copy(derivative, derivative + count, derivatives + at);
         });
@@ -56,38 +72,74 @@ double loss_and_gradient_of(const R& rows, const TileLoss& loss, const Size* ind
 
 // One pass for everything a certificate needs.
 // P(w) - D(a) = fenchel / n + lambda / 2 * |w - combination / (lambda n)|^2: no cancellation of large terms.
-// `sums` gathers, for each feature, the gradient of the losses and the combination sum A_i a_i.
+// `sums` gathers, for each feature, the gradient of the losses and the combination sum A_i a_i. If the products A_i^T w are
+// known, they come as `margins`.
 template <class R>
-Certified certify(const R& rows, const TileLoss& loss, const double* w, const double* alpha, Pair* sums, int threads) {
-    struct Parts {
-        Sum loss, fenchel;
-    };
+Certified certify(const R& rows, const TileLoss& loss, const double* w, const double* alpha, const double* margins,
+                  Pair* sums, int threads) {
+    const Runs<R> runs(rows);
     const auto found = over_blocks(rows, threads, rows.d, sums, [&](Size first, Size last, Pair* block) {
-        Parts parts;
+        CertifiedSum parts;
         double z[tile];
         Pair both[tile];
         in_tiles(first, last, [&](Size at, Size count) {
-            for (Size k = 0; k < count; ++k) z[k] = rows.dot(at + k, w);
-            const Certified seen = loss.certify(at, count, z, alpha, both);
-            parts.loss.add(seen.loss);
-            parts.fenchel.add(seen.fenchel);
-            for (Size k = 0; k < count; ++k) rows.add_to(at + k, both[k], block);
+            if (!margins) runs.dot(at, count, w, z);
+            parts.add(loss.certify(at, count, margins ? margins + at : z, alpha, both));
+            runs.add(at, count, both, block);
         });
         return parts;
     });
-    Sum total, fenchel;
-    for (const Parts& parts : found) {
-        total.add(parts.loss.value());
-        fenchel.add(parts.fenchel.value());
+    return add_up(found);
+}
+
+// The two numbers alone, without a sum over features: all there is to know of (w, alpha) where w is the combination.
+template <class R>
+Certified fenchel(const R& rows, const TileLoss& loss, const double* w, const double* alpha, double* margins,
+                  int threads) {
+    const Runs<R> runs(rows);
+    return add_up(over_blocks(rows, threads, 0, static_cast<double*>(nullptr), [&](Size first, Size last, double*) {
+        CertifiedSum parts;
+        Pair both[tile];
+        in_tiles(first, last, [&](Size at, Size count) {
+            runs.dot(at, count, w, margins + at);
+            parts.add(loss.certify(at, count, margins + at, alpha, both));
+        });
+        return parts;
+    }));
+}
+
+struct Squares {
+    double w = 0, gradient = 0, apart = 0;
+};
+
+// What `certify` gathered, turned into the gradient of P and the combination (1 / lambda n) sum A_i a_i, in place; the
+// squared norms of w, of the gradient, and of what w is off the combination, with eight sums side by side.
+inline Squares settle(Pair* sums, const double* w, Size d, double n, double lambda) {
+    constexpr Size lanes = 8;
+    Squares parts[lanes], all;
+    const double each = 1 / n, inverse = 1 / (lambda * n);
+    for (Size j = 0; j < d; ++j) {
+        Squares& part = parts[j % lanes];
+        sums[j] = {sums[j].first * each + lambda * w[j], sums[j].second * inverse};
+        const double apart = w[j] - sums[j].second;
+        part.w += w[j] * w[j];
+        part.gradient += sums[j].first * sums[j].first;
+        part.apart += apart * apart;
     }
-    return {total.value(), fenchel.value()};
+    for (const Squares& part : parts) {
+        all.w += part.w;
+        all.gradient += part.gradient;
+        all.apart += part.apart;
+    }
+    return all;
 }
 
 // margins[i] = A_i^T w
 template <class R>
 void margins(const R& rows, const double* w, double* out, int threads) {
+    const Runs<R> runs(rows);
     over_rows(rows, threads, [&](Size first, Size last) {
-        for (Size i = first; i < last; ++i) out[i] = rows.dot(i, w);
+        in_tiles(first, last, [&](Size at, Size count) { runs.dot(at, count, w, out + at); });
     });
 }
 
@@ -99,8 +151,9 @@ void margins_of(const R& rows, const Size* indices, Size count, const double* w,
 // out += sum of A_i coefficient_i, over all examples or over the listed ones
 template <class R>
 void combine(const R& rows, const double* coefficients, double* out, int threads) {
+    const Runs<R> runs(rows);
     over_blocks(rows, threads, rows.d, out, [&](Size first, Size last, double* sums) {
-        for (Size i = first; i < last; ++i) rows.add_to(i, coefficients[i], sums);
+        in_tiles(first, last, [&](Size at, Size count) { runs.add(at, count, coefficients + at, sums); });
         return 0;
     });
 }
@@ -108,8 +161,13 @@ void combine(const R& rows, const double* coefficients, double* out, int threads
 // Two combinations in one pass, interleaved.
 template <class R>
 void combine_pair(const R& rows, const double* first, const double* second, Pair* out, int threads) {
+    const Runs<R> runs(rows);
     over_blocks(rows, threads, rows.d, out, [&](Size begin, Size end, Pair* sums) {
-        for (Size i = begin; i < end; ++i) rows.add_to(i, Pair{first[i], second[i]}, sums);
+        in_tiles(begin, end, [&](Size at, Size count) {
+            Pair both[tile];
+            for (Size k = 0; k < count; ++k) both[k] = {first[at + k], second[at + k]};
+            runs.add(at, count, both, sums);
+        });
         return 0;
     });
 }

@@ -6,12 +6,13 @@ Inside, w and α are flat vectors of length `size` and `total`; `w_shape` and `a
 """
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.groups import Groups
@@ -29,6 +30,24 @@ _FAULTS = {
     "duplicate": "X has column {column} twice in row {row}; call X.sum_duplicates() first",
     "not finite": "X has NaN or infinity in row {row}, column {column}; remove or impute such values first",
 }
+
+
+class Squares(NamedTuple):
+    """``‖w‖²``, ``‖∇P(w)‖²`` and ``‖w − ᾱ‖²``."""
+
+    w: float
+    gradient: float
+    apart: float
+
+
+class Settled(NamedTuple):
+    """``Σ φ_i``, the Fenchel terms, ``∇P(w)``, ``ᾱ = (1/λn) Σ A_i a_i``, and their squares."""
+
+    total: float
+    fenchel: float
+    gradient: Floats
+    combination: Floats
+    squares: Squares
 
 
 class Flat:
@@ -70,6 +89,7 @@ class Rows(Flat):
 
     m = 1
     grouped = False  # whether an example is a group of rows
+    settles: ClassVar[bool] = True  # whether `fenchel` and `settled` are there
 
     def __init__(self, X: Any, constant: bool = False) -> None:
         self.X = X
@@ -157,10 +177,15 @@ class Rows(Flat):
         """``‖A_i‖²``."""
         return self.weighted_square_norms(None)
 
+    @property
+    def _one_value(self) -> bool:
+        """Whether all stored values are the same one."""
+        return sparse.issparse(self.X) and len(self._arrays[0]) == 1
+
     @cached_property
     def typical_square_norm(self) -> float:
         """Mean of ``‖A_i‖²``, of some thousand examples where there are more: for estimates, not worth a pass."""
-        if self.n <= 2 * _TYPICAL_ROWS:
+        if self.n <= 2 * _TYPICAL_ROWS or self._one_value:
             return float(self.square_norms.mean())
         starts = np.linspace(0, self.n - _RUN, _TYPICAL_ROWS // _RUN).astype(np.int64)
         squares = sum(self._square_sum(int(first), int(first) + _RUN) for first in starts)
@@ -200,7 +225,7 @@ class Rows(Flat):
 
     def margins(self, w: Floats, indices: Indices | None = None, offset: Any = 0.0, *, n_threads: int = 1) -> Floats:
         """``A_iᵀ w`` for all examples or for the listed ones; see `shifted` for `offset`."""
-        out = np.empty(self.n if indices is None else len(indices))
+        out = memory.empty(self.n if indices is None else len(indices))
         kernels.margins(self.shifted(offset), w, out, indices, threads=n_threads)
         return out
 
@@ -213,13 +238,13 @@ class Rows(Flat):
         n_threads: int = 1,
     ) -> Floats:
         """``Σ A_i c_i`` over all examples or the listed ones, added to `out` if given."""
-        out = np.zeros(self.d) if out is None else out
+        out = memory.zeros(self.d) if out is None else out
         kernels.combine(self.native, coefficients, out, indices, threads=n_threads)
         return out
 
     def combine_pair(self, first: Floats, second: Floats, *, n_threads: int = 1) -> tuple[Floats, Floats]:
         """``Σ A_i c_i`` for two sets of coefficients, in one pass."""
-        sums = np.zeros(2 * self.d)
+        sums = memory.zeros(2 * self.d)
         kernels.combine_pair(self.native, first, second, sums, threads=n_threads)
         return sums[::2].copy(), sums[1::2].copy()
 
@@ -244,9 +269,24 @@ class Rows(Flat):
         self, loss: Any, w: Floats, alpha: Floats, *, n_threads: int = 1
     ) -> tuple[float, float, Floats, Floats]:
         """``Σ φ_i``, the Fenchel terms, ``Σ A_i ∇φ_i`` and ``Σ A_i a_i`` (a: α in the conjugates' domain)."""
-        sums = np.zeros(2 * self.size)
+        sums = memory.zeros(2 * self.size)
         total, fenchel = kernels.certify(self.native, loss, w, alpha, sums, threads=n_threads)
         return total, fenchel, sums[::2], sums[1::2]  # views: copies of long vectors cost more than strides
+
+    def fenchel(
+        self, loss: Any, w: Floats, alpha: Floats, margins: Floats, *, n_threads: int = 1
+    ) -> tuple[float, float]:
+        """``Σ φ_i`` and the Fenchel terms alone; writes the margins, which `settled` takes."""
+        total, terms = kernels.fenchel(self.native, loss, w, alpha, margins, threads=n_threads)
+        return total, terms
+
+    def settled(
+        self, loss: Any, w: Floats, alpha: Floats, lam: float, margins: Floats | None = None, *, n_threads: int = 1
+    ) -> Settled:
+        """`certify`, and what follows from it for ``P`` with the squared norm alone, without further vectors."""
+        sums = memory.zeros(2 * self.size)
+        total, fenchel = kernels.certify(self.native, loss, w, alpha, sums, margins, threads=n_threads)
+        return Settled(total, fenchel, sums[::2], sums[1::2], Squares(*kernels.settle(sums, w, self.n, lam)))
 
     def dfsdca(
         self,
@@ -274,8 +314,8 @@ class Rows(Flat):
 
     def weighted_square_norms(self, beta: Floats | None, less: Floats | None = None) -> Floats:
         """``Σ_j (β_j − less_i) A_ij²`` for each example."""
-        out = np.empty(self.n)
-        if beta is None and sparse.issparse(self.X) and len(self._arrays[0]) == 1:  # the one value that is stored
+        out = memory.empty(self.n)
+        if beta is None and self._one_value:
             np.multiply(self.nonzeros, float(self._arrays[0][0]) ** 2, out=out)
             out += self.constant_value**2
         else:
@@ -293,7 +333,7 @@ class Rows(Flat):
 
         s_jG is the mass of the examples of G with a nonzero in j.
         """
-        out = np.empty(self.n)
+        out = memory.empty(self.n)
         kernels.grouped_square_norms(self.native, groups.members, groups.start, mass, *beta, out)
         return out
 
@@ -308,7 +348,7 @@ class Rows(Flat):
 
     def upper_grams(self, weights: Floats, indices: Indices) -> Floats:
         """The same for several sets of weights, one in each row."""
-        out = np.zeros((len(weights), self.d, self.d))
+        out = memory.zeros(len(weights) * self.d**2).reshape(-1, self.d, self.d)
         if sparse.issparse(self.X) and not self._crowded:
             for factors, gram in zip(weights, out, strict=True):
                 kernels.upper_gram(self.native, indices, factors, gram.reshape(-1))

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dualfree.limits import Limits
-from dualfree.result import Row
 
 if TYPE_CHECKING:
-    from dualfree.methods.base import Method
+    from dualfree.methods.base import Glance, Method
 
 _FIRST_LOOK = 8.0  # epochs after which to look in any case; then at twice as many, and so on
 
@@ -32,17 +31,23 @@ class Lookout:
         self._ratio = ratio / (2 * largest * problem.n) if largest > 0 else 0.0
         self._limits, self._value, self._next = limits, math.inf, _FIRST_LOOK
 
-    def due(self, epoch: float, moved: float) -> bool:
-        """Whether the tolerance may have been reached, or it is time to see how things stand."""
-        return epoch >= self._next or not self._margin * self._ratio * moved > self._limits.goal(self._value)
+    def late(self, epoch: float) -> bool:
+        """Whether it is time to see how things stand."""
+        return epoch >= self._next
 
-    def learn(self, row: Row, moved: float) -> None:
-        """Take in an evaluation."""
-        self._value = row.value
-        if row.epoch > 0:
-            self._next = max(_FIRST_LOOK, 2 * row.epoch)
-            if moved > 0 and math.isfinite(row.gap):
-                self._ratio = row.gap / moved
+    def due(self, moved: float) -> bool:
+        """Whether the tolerance may have been reached."""
+        return not self._margin * self._ratio * moved > self._limits.goal(self._value)
+
+    def looked(self, epoch: float) -> None:
+        """Note that there was an evaluation."""
+        self._next = max(_FIRST_LOOK, 2 * epoch)
+
+    def learn(self, glance: "Glance", moved: float) -> None:
+        """Take in a value and a gap."""
+        self._value = glance.value
+        if moved > 0 and math.isfinite(glance.gap):
+            self._ratio = glance.gap / moved
 
     def state(self) -> list[float]:
         """What a checkpoint keeps of it."""

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from dualfree import memory
 from dualfree.arrays import Floats
 from dualfree.bounds import Bound, initial_potential, iteration_bound
 from dualfree.checkpoint import Checkpoints
 from dualfree.limits import Limits
 from dualfree.lookout import Lookout
-from dualfree.methods.base import Method, State
+from dualfree.methods.base import Glance, Method, State
 from dualfree.problem import Evaluation
 from dualfree.result import Certificate, History, Result, Row, Status, certificate
 from dualfree.samplings.base import Sampling
@@ -115,8 +116,13 @@ class Run:
                 self.target = max(self.state.iteration + 1, round(self.heading * per_epoch))
             in_time = self._advance_to_target()
             last = not in_time or self.heading >= self.limits.max_epochs
-            if self.lookout is None or last or self.lookout.due(self.heading, self.state.moved):
+            if self.lookout is None or last or self.lookout.late(self.heading):
                 return
+            if self.lookout.due(self.state.moved):
+                glance = self.method.glance(self.state)
+                if glance is None or glance.gap <= self.limits.goal(glance.value):
+                    return
+                self.lookout.learn(glance, self.state.moved)
 
     def _advance_to_target(self) -> bool:
         """Whether the time limit allowed it."""
@@ -156,24 +162,26 @@ class Run:
     def _note(self, w: Floats, seen: Evaluation) -> Evaluation:
         with np.errstate(over="ignore", invalid="ignore"):
             proof = certificate(self.problem, seen)
-            gradient_norm = float(np.linalg.norm(seen.gradient))
         epoch = self.state.iteration / self.sampling.iterations_per_epoch
-        self.history.rows.append(Row(epoch, self.state.iteration, self.seconds, proof.value, proof.gap, gradient_norm))
+        self.history.rows.append(
+            Row(epoch, self.state.iteration, self.seconds, proof.value, proof.gap, proof.gradient_norm)
+        )
         if len(self.history) == 1:
-            self.best = (w.copy(), self.state.alpha.copy(), proof)
+            self.best = (memory.copy(w), memory.copy(self.state.alpha), proof)
         elif proof.beats(self.best[2]):
             self.best[0][:], self.best[1][:] = w, self.state.alpha
             self.best = (*self.best[:2], proof)
         self.heading = epoch
         if self.lookout is not None:
-            self.lookout.learn(self.history[-1], self.state.moved)
+            self.lookout.looked(epoch)
+            self.lookout.learn(Glance(proof.value, proof.gap), self.state.moved)
         return seen
 
     def _point(self) -> tuple[Floats, Evaluation]:
         if np.isfinite(self.state.w).all() and np.isfinite(self.state.alpha).all():
             with np.errstate(over="ignore", invalid="ignore"):
                 return self.method.evaluate(self.state)
-        return self.state.w, Evaluation(np.inf, np.full(self.problem.d, np.inf), np.inf, None)
+        return self.state.w, Evaluation.without_gradient(np.inf, np.inf, self.problem.d)
 
     def result(self, status: Status, method: str, tuning: Tuning | None) -> Result:
         """The best point, with everything that is known of the run."""

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices, positive, shape_of, vector
 from dualfree.convexity import Convexity, convexity_of
-from dualfree.examples import Rows
+from dualfree.examples import Rows, Squares
 from dualfree.feasible import balanced
 from dualfree.intercept import best_intercept, no_best_intercept
 from dualfree.losses.base import Loss
@@ -29,12 +30,24 @@ class Evaluation:
 
     `duality_gap` is infinite where it is not known. `combination` is ``(1/λn) Σ A_i a_i`` with a the α moved into
     the domain of the conjugates, or None. With μ > 0 there is no gradient, and `gradient` is `L2L1.residual`.
+    `squares` are there where the pass has made them.
     """
 
     value: float
     gradient: Floats
     duality_gap: float
     combination: Floats | None
+    squares: Squares | None = None
+
+    @classmethod
+    def without_gradient(cls, value: float, duality_gap: float, d: int) -> "Evaluation":
+        """Where nobody has made a gradient; infinity stands in for it."""
+        return cls(value, np.broadcast_to(np.inf, d), duality_gap, None, Squares(np.nan, np.inf, np.nan))
+
+    @property
+    def gradient_square(self) -> float:
+        """``‖∇P(w)‖²``."""
+        return float(self.gradient @ self.gradient) if self.squares is None else self.squares.gradient
 
 
 class Look(NamedTuple):
@@ -203,7 +216,7 @@ class Problem:
         w = self.flat_w(w)
         if alpha is not None and self.loss.has_conjugate:
             return self._evaluate_with_gap(w, self.flat_alpha(alpha), margins, n_threads)
-        gradient = np.zeros(self.d)
+        gradient = memory.zeros(self.d)
         if self.loss.native is not None:
             total = self.examples.loss_and_gradient(self.loss.native, self._inner(w), gradient, n_threads=n_threads)
         else:
@@ -219,8 +232,8 @@ class Problem:
         is left is ``‖∇P(w)‖²/(2λ)``.
         """
         size = self.examples.total
-        z, derivatives = (np.empty(size), np.empty(size)) if reuse is None else reuse[2:]
-        gradient = np.zeros(self.d)
+        z, derivatives = (memory.empty(size), memory.empty(size)) if reuse is None else reuse[2:]
+        gradient = memory.zeros(self.d)
         if self.intercept:
             w, free = w.copy(), self.free
             start = w[free].copy()
@@ -299,6 +312,11 @@ class Problem:
 
     def _evaluate_with_gap(self, w: Floats, alpha: Floats, margins: Floats | None, n_threads: int) -> Evaluation:
         loss = self.loss
+        if self.settles:
+            seen = self.examples.settled(loss.native, w, alpha, self.lam, margins, n_threads=n_threads)
+            value = seen.total / self.n + 0.5 * self.lam * seen.squares.w
+            gap = seen.fenchel / self.n + 0.5 * self.lam * seen.squares.apart
+            return Evaluation(value, seen.gradient, gap, seen.combination, seen.squares)
         if isinstance(loss, BuiltIn) and not self.intercept:
             total, fenchel, gradient, combination = self.examples.certify(loss.native, w, alpha, n_threads=n_threads)
         else:
@@ -314,6 +332,12 @@ class Problem:
         apart = self.regulariser.slack(self._penalised(w), self._penalised(combination), self.lam)
         gap = fenchel / self.n + apart
         return self._evaluation(w, total, gradient, gap, combination)
+
+    @property
+    def settles(self) -> bool:
+        """Whether an evaluation can be had in two stages: first the gap of a w that is ``ᾱ``, then the proof."""
+        plain = isinstance(self.loss, BuiltIn) and not self.intercept and self.mu == 0
+        return plain and self.loss.has_conjugate and self.examples.settles
 
     def _evaluation(
         self, w: Floats, total: float, gradient: Floats, gap: float, combination: Floats | None

@@ -119,7 +119,7 @@ class Certificate:
 
 def certificate(problem: Problem, evaluation: Evaluation) -> Certificate:
     """The certificate that one evaluation gives."""
-    slope, known = float(evaluation.gradient @ evaluation.gradient), problem.convexity
+    slope, known = evaluation.gradient_square, problem.convexity
     bound = np.inf if known.known is False else slope / (2 * known.sigma)
     proven, possible = known.known is True, known.known is not False
     return Certificate(evaluation.value, evaluation.duality_gap, bound, proven, possible, float(np.sqrt(slope)))

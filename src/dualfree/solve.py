@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dualfree import memory
 from dualfree.arrays import Floats, not_negative, positive, whole
 from dualfree.automatic import solve_automatically, visits
 from dualfree.checkpoint import checkpoints
@@ -275,7 +276,7 @@ def threads(n_threads: Any) -> int:
 def _start(warm_start: Any, problem: Problem) -> tuple[Floats, Any]:
     """α to start from, and the intercept."""
     if warm_start is None:
-        return np.zeros(problem.examples.total), 0.0
+        return memory.zeros(problem.examples.total), 0.0
     if not isinstance(warm_start, Result):
         return problem.flat_alpha(warm_start, "warm_start").copy(), 0.0
     alpha = problem.flat_alpha(warm_start.alpha, "warm_start").copy()

@@ -1,7 +1,7 @@
 """Examples with several outputs: one row for m outputs (``x_i ⊗ I_m``), or rows that belong together (blocks)."""
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,6 +55,8 @@ class _Vectors:
         if derivatives is not None:
             kernels.vector_slopes(self.places, loss, z, derivatives)
         return float(total)
+
+    settles: ClassVar[bool] = False
 
     def certify(
         self: Any, loss: Any, w: Floats, alpha: Floats, *, n_threads: int = 1

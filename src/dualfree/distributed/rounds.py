@@ -87,7 +87,7 @@ class ClusterRounds(Method):
     def evaluate_zero(self, state: State) -> tuple[Floats, Evaluation]:
         facts = self.problem.facts
         gap = facts.value_at_zero + facts.conjugate_at_zero
-        return state.w, Evaluation(facts.value_at_zero, np.full(self.problem.d, np.inf), gap, None)
+        return state.w, Evaluation.without_gradient(facts.value_at_zero, gap, self.problem.d)
 
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
         if state.iteration == 0 and not state.alpha.any():

@@ -95,7 +95,7 @@ class TwoClasses(BuiltIn):
     def _targets(self, y: ArrayLike) -> Floats:
         try:
             labels = np.asarray(y)
-            self.classes = np.unique(labels)
+            self.classes = _different(labels)
         except (TypeError, ValueError):
             raise TypeError(
                 "y must be a vector of labels that can be sorted, of one type (text, or numbers)."
@@ -114,6 +114,13 @@ class TwoClasses(BuiltIn):
         if labels.dtype == np.float64 and self.classes.tolist() == [-1.0, 1.0]:
             return np.ascontiguousarray(labels)
         return np.where(labels == self.classes[-1], 1.0, -1.0) if len(labels) else np.empty(0)
+
+
+def _different(labels: NDArray[Any]) -> NDArray[Any]:
+    """The different labels in order; without sorting all of them where they are −1 and 1."""
+    if labels.dtype == np.float64 and labels.size and bool((np.abs(labels) == 1).all()):
+        return np.unique([labels.min(), labels.max()])
+    return np.unique(labels)
 
 
 class Logistic(TwoClasses):

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -35,6 +35,13 @@ class State:
         """An independent copy."""
         memory = {name: array.copy() for name, array in self.memory.items()}
         return State(self.w.copy(), self.alpha.copy(), self.iteration, self.centre, memory, self.seed, self.moved)
+
+
+class Glance(NamedTuple):
+    """``P(w)`` and the gap, not yet proven."""
+
+    value: float
+    gap: float
 
 
 @dataclass(frozen=True)
@@ -136,6 +143,10 @@ class Method(ABC):
     def evaluate_zero(self, state: State) -> tuple[Floats, Evaluation]:
         """`evaluate` where α and w are zero, without a pass over the data where that can be had."""
         return self.evaluate(state)
+
+    def glance(self, state: State) -> Glance | None:
+        """What `evaluate` will say if the state is sound, where that is cheaper to have; None where it is not."""
+        return None
 
     @abstractmethod
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
-from dualfree.methods.base import About, Method, State
+from dualfree.methods.base import About, Glance, Method, State
 from dualfree.methods.safeguard import Safeguard
 from dualfree.problem import Evaluation, Problem
 from dualfree.samplings.base import BoundSampling, Draws
@@ -47,9 +48,11 @@ class DfSDCA(Method):
             )
         wanted = rule.name == "safeguarded" or problem.convexity.known is False
         self._guard = Safeguard(problem) if wanted else None
+        self._margins: Floats | None = None  # at the last glance
+        self._glanced = -1  # the iteration of that
 
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
-        w = self.problem.combination(alpha).ravel() if alpha.any() else np.zeros(self.problem.d)
+        w = self.problem.combination(alpha).ravel() if alpha.any() else memory.zeros(self.problem.d)
         state = State(w, alpha, centre=intercept)
         if self._guard is not None:
             self._guard.keep(state)
@@ -66,25 +69,37 @@ class DfSDCA(Method):
         if self.problem.intercept:
             return self._evaluate_with_intercept(state)
         point = self.problem.point(state.w)
-        seen = self.problem.evaluate(point, state.alpha, n_threads=self.n_threads)
-        if seen.combination is not None and not apart(state.w, seen.combination):
+        margins = self._margins if self._glanced == state.iteration else None
+        seen = self.problem.evaluate(point, state.alpha, margins, n_threads=self.n_threads)
+        if seen.combination is not None and not _drifted(state.w, seen):
             return point, seen
         if not self._mend(state):
             return point, seen
         point = self.problem.point(state.w)
         return point, self.problem.evaluate(point, state.alpha, n_threads=self.n_threads)
 
+    def glance(self, state: State) -> Glance | None:
+        """Value and gap if w is ``(1/λn) Σ A_i α_i`` to the last bits, which `evaluate` will not take for granted."""
+        problem = self.problem
+        if not problem.settles:
+            return None
+        if self._margins is None:
+            self._margins = memory.empty(problem.n)
+        loss, self._glanced = problem.loss.native, state.iteration
+        total, fenchel = problem.examples.fenchel(loss, state.w, state.alpha, self._margins, n_threads=self.n_threads)
+        return Glance(total / problem.n + 0.5 * problem.lam * float(state.w @ state.w), fenchel / problem.n)
+
     def evaluate_zero(self, state: State) -> tuple[Floats, Evaluation]:
         problem, loss = self.problem, self.problem.loss
         if not isinstance(loss, BuiltIn) or not loss.has_conjugate:
             return self.evaluate(state)
-        point = state.w.copy()
+        point = memory.copy(state.w)
         value, conjugate = loss.at_zero(problem.examples.total)
         if problem.intercept:
             zero = np.zeros(problem.examples.total)
             state.centre = point[problem.free] = best_intercept(loss, zero, state.centre)
             value = float(loss.values(problem.examples.shift(zero, state.centre)).mean())
-        return point, Evaluation(value, np.full(problem.d, np.inf), value + conjugate, None)
+        return point, Evaluation.without_gradient(value, value + conjugate, problem.d)
 
     def _evaluate_with_intercept(self, state: State) -> tuple[Floats, Evaluation]:
         """Evaluate with the best b for this w."""
@@ -153,6 +168,12 @@ def steps_on(
         return float(examples.dfsdca(*step, draws, state.centre, alpha, state.w, n_threads=n_threads))
     visits = (draws.indices, draws.batch_start, alpha, state.w)
     return float(kernels.proximal(examples.shifted(state.centre), *step, threshold, *visits, threads=n_threads))
+
+
+def _drifted(w: Floats, seen: Evaluation) -> bool:
+    if seen.squares is not None:
+        return seen.squares.apart > _DRIFT**2 * seen.squares.w
+    return seen.combination is not None and apart(w, seen.combination)
 
 
 def apart(w: Floats, other: Floats) -> bool:

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dualfree import memory
 from dualfree.arrays import Floats
 from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
@@ -54,7 +55,7 @@ class FullPass(Method):
         return False
 
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
-        w = self.problem.primal(alpha).ravel() if alpha.any() else np.zeros(self.problem.d)
+        w = self.problem.primal(alpha).ravel() if alpha.any() else memory.zeros(self.problem.d)
         w[self.problem.free] = intercept
         return State(w, alpha)
 

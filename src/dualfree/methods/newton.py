@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from dualfree.arrays import Floats
+from dualfree import memory
+from dualfree.arrays import Floats, Indices
 from dualfree.methods.base import About, State
 from dualfree.methods.curvature import Base, SampledHessian, Scaled
 from dualfree.methods.full_pass import FullPass
@@ -65,10 +66,9 @@ class Newton(FullPass):
         return state
 
     def _new_base(self, margins: Floats) -> Base:
-        n, size = self.problem.n, self._size(self._growths)
-        chosen = np.random.default_rng(self._samples).choice(n, size, replace=False) if size < n else np.arange(n)
+        chosen = spread_sample(self.problem.n, self._size(self._growths), self._samples)
         self._samples += 1
-        return SampledHessian(self.problem, margins, np.sort(chosen), self._here)
+        return SampledHessian(self.problem, margins, chosen, self._here)
 
     def _size(self, growths: int) -> int:
         return int(min(self.problem.n, self._sample * _GROWTH**growths))
@@ -122,6 +122,18 @@ def sample_size(problem: Problem) -> int:
     return min(problem.n, max(least * examples.d, min(most * examples.d, affordable), problem.n // 50))
 
 
+def spread_sample(n: int, size: int, seed: int) -> Indices:
+    """One of each n/size examples that follow each other, at random: in order, and none twice.
+
+    Examples
+    --------
+    >>> spread_sample(10, 5, seed=0) // 2
+    array([0, 1, 2, 3, 4])
+    """
+    within = np.random.default_rng(seed).random(size) if size < n else 0.0
+    return np.asarray((np.arange(size) + within) * (n / size), dtype=np.int64)
+
+
 def hessian_passes(problem: Problem, rows: int) -> float:
     """What a Hessian of so many examples costs, in passes over the data."""
     products = rows * problem.examples.hessian_products + problem.d**3 / 6
@@ -132,7 +144,7 @@ def rough_start(problem: Any) -> Floats:
     """A point to begin at: a fraction of an epoch of dfSDCA, with λ of at least 1/n, where its first steps are good."""
     n = problem.n
     count = min(n // 2, _VISITS_A_FEATURE * problem.d)
-    w, alpha = np.zeros(problem.d), np.zeros(problem.examples.total)
+    w, alpha = memory.zeros(problem.d), memory.zeros(problem.examples.total)
     draws = Draws(np.random.default_rng(0).choice(n, count, replace=False))
     largest = 4 * problem.examples.typical_square_norm * float(problem.l.max())
     inverse = 1 / max(problem.lam * n, largest)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.samplings.adaptive import gain_sizes
@@ -82,9 +83,9 @@ class RestlessBound(BoundSampling):
         set_once(self, "_sizes", gain_sizes(problem, v))
         set_once(self, "_visits", -(-problem.n // _ROUNDS) if problem.n >= 2 * _ROUNDS else problem.n)
         set_once(self, "_shuffled", Shuffled().drawer(problem, p))
-        set_once(self, "_now", _Memory(np.zeros(problem.n)))
+        set_once(self, "_now", _Memory(memory.zeros(problem.n)))
         set_once(self, "_alpha", np.zeros(0))
-        set_once(self, "_room", np.empty(problem.n + 1, dtype=np.int64))
+        set_once(self, "_room", memory.empty(problem.n + 1).view(np.int64))
 
     _sizes: Floats
     _visits: int  # in a round

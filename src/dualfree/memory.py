@@ -1,0 +1,71 @@
+"""Memory for long vectors, used again and again.
+
+A page that is touched for the first time costs a fault, some microseconds on a virtual machine: fresh vectors for each
+fit may take longer than the fit. What is no longer in use is kept for the next one, up to `_MOST` bytes in all.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualfree.arrays import Floats
+
+_LEAST = 1 << 15  # bytes of an array that is worth the trouble
+_MOST = 1 << 26
+
+_kept: dict[int, list[NDArray[np.uint8]]] = {}  # what is not in use, by size
+_bytes = 0
+
+
+class _Lease:
+    """A piece of memory as long as an array on it lives."""
+
+    def __init__(self, size: int, count: int) -> None:
+        global _bytes
+        try:
+            self._memory = _kept[size].pop()
+            _bytes -= size
+        except (KeyError, IndexError):
+            self._memory = np.empty(size, dtype=np.uint8)
+        where = (self._memory.ctypes.data, False)
+        self.__array_interface__ = {"data": where, "shape": (count,), "typestr": "<f8", "version": 3}
+
+    def __del__(self) -> None:
+        global _bytes
+        memory = getattr(self, "_memory", None)
+        if memory is not None and _bytes + len(memory) <= _MOST:
+            _bytes += len(memory)
+            _kept.setdefault(len(memory), []).append(memory)
+
+
+def empty(count: int) -> Floats:
+    """A vector of `count` numbers of no particular value.
+
+    Examples
+    --------
+    >>> vector = empty(100_000)
+    >>> where = vector.ctypes.data
+    >>> del vector
+    >>> empty(99_999).ctypes.data == where
+    True
+    """
+    needed = 8 * count
+    if needed < _LEAST:
+        return np.empty(count)
+    step = 1 << (needed.bit_length() - 4)  # a few sizes an octave, so that vectors of about the same length share
+    return np.asarray(_Lease(-(-needed // step) * step, count))
+
+
+def zeros(count: int) -> Floats:
+    """A vector of zeros."""
+    vector = empty(count)
+    vector.fill(0.0)
+    return vector
+
+
+def copy(vector: NDArray[Any]) -> Floats:
+    """A copy of a vector of floats."""
+    other = empty(len(vector))
+    other[:] = vector
+    return other

@@ -1,0 +1,76 @@
+"""Passes over short rows of different lengths, which are read as one stream."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import dualfree as df
+from dualfree.examples import Rows
+
+
+def ragged(n: int, d: int, longest: int, seed: int = 0) -> sparse.csr_matrix:
+    """Rows of 0 to `longest` entries, and one that no stream has room for."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, longest + 1, n)
+    lengths[n // 2] = min(d, 5000)
+    columns = np.concatenate([np.sort(rng.choice(d, size, replace=False)) for size in lengths])
+    start = np.concatenate([[0], np.cumsum(lengths)])
+    return sparse.csr_matrix((rng.normal(size=start[-1]), columns, start), shape=(n, d))
+
+
+@pytest.mark.parametrize("longest", [3, 15, 16, 17, 40])
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_passes_are_those_of_dense_rows(longest, constant, dtype):
+    X = ragged(3000, 6000, longest).astype(dtype)
+    rows, dense = Rows(X, constant=constant), Rows(X.toarray(), constant=constant)
+    rng = np.random.default_rng(1)
+    w, c, e = rng.normal(size=rows.d), rng.normal(size=rows.n), rng.normal(size=rows.n)
+    np.testing.assert_allclose(rows.margins(w), dense.margins(w), rtol=0, atol=1e-11)
+    np.testing.assert_allclose(rows.combine(c), dense.combine(c), rtol=0, atol=1e-11)
+    for one, other in zip(rows.combine_pair(c, e), dense.combine_pair(c, e), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-11)
+
+
+def test_one_value_for_all():
+    X = ragged(3000, 6000, 12)
+    X.data[:] = 0.5
+    w = np.random.default_rng(1).normal(size=6000)
+    np.testing.assert_allclose(Rows(X).margins(w), X @ w, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(Rows(X).combine(w[:3000]), X.T @ w[:3000], rtol=0, atol=1e-12)
+
+
+def test_the_same_bits_for_any_number_of_threads():
+    X = ragged(20_000, 300, 24)
+    problem = df.Problem(X, df.losses.Logistic(np.sign(np.arange(20_000) % 3 - 0.5)), lam=1e-4)
+    rng = np.random.default_rng(1)
+    w, alpha = rng.normal(size=300), problem.loss.y * rng.uniform(size=20_000)
+    seen = [problem.evaluate(w, alpha, n_threads=k) for k in (1, 2, 3)]
+    margins = [problem.margins(w, n_threads=k) for k in (1, 2, 3)]
+    for other, z in zip(seen[1:], margins[1:], strict=True):
+        assert (other.value, other.duality_gap) == (seen[0].value, seen[0].duality_gap)
+        np.testing.assert_array_equal(other.gradient, seen[0].gradient)
+        np.testing.assert_array_equal(z, margins[0])
+
+
+def test_a_glance_is_what_the_evaluation_says():
+    X = ragged(2000, 300, 12)
+    y = np.sign(X @ np.ones(300) + 0.1)
+    problem = df.Problem(X, df.losses.Logistic(y), lam=1e-3)
+    result = df.solve(problem, tol=1e-3)
+    alpha, w = result.alpha, problem.primal(result.alpha)
+    margins = np.empty(2000)
+    total, fenchel = problem.examples.fenchel(problem.loss.native, w, alpha, margins)
+    first, again = problem.evaluate(w, alpha), problem.evaluate(w, alpha, margins)
+    np.testing.assert_array_equal(margins, problem.margins(w))
+    assert fenchel / 2000 == pytest.approx(first.duality_gap, rel=1e-12)
+    assert total / 2000 + 5e-4 * float(w @ w) == pytest.approx(first.value, rel=1e-12)
+    assert (again.value, again.duality_gap) == (first.value, first.duality_gap)
+    assert first.squares.gradient == pytest.approx(float(first.gradient @ first.gradient), rel=1e-12)
+    np.testing.assert_allclose(first.combination, problem.combination(alpha), rtol=0, atol=1e-12)
+
+
+def test_margins_that_do_not_fit_are_refused():
+    problem = df.Problem(ragged(50, 300, 5), df.losses.Logistic(np.sign(np.arange(50) % 2 - 0.5)), lam=1e-3)
+    with pytest.raises(ValueError, match="margins has 49 entries; it must have 50"):
+        problem.examples.settled(problem.loss.native, np.zeros(300), np.zeros(50), 1e-3, np.zeros(49))
