@@ -23,6 +23,12 @@ void bind_eso(nb::module_& module) {
         require_size("out", out.size(), features_of(seen));
         on_rows(rows, [&](const auto& r) { feature_sums(r, data_or_null(mass), out.data()); });
     }, nb::arg("rows"), nb::arg("mass").none(), nb::arg("out").noconvert());
+    module.def("feature_squares", [](nb::tuple rows, In<double> mass, Out<double> out) {
+        const Rows seen = rows_from(rows);
+        require_size("mass", mass.size(), examples_of(seen));
+        require_size("out", out.size(), features_of(seen));
+        on_rows(rows, [&](const auto& r) { feature_squares(r, mass.data(), out.data()); });
+    }, nb::arg("rows"), nb::arg("mass"), nb::arg("out").noconvert());
     module.def("square_norms", [](nb::tuple rows, std::optional<In<double>> beta, Out<double> out) {
         const Rows seen = rows_from(rows);
         if (beta) require_size("beta", beta->size(), features_of(seen));

@@ -15,6 +15,12 @@ void feature_sums(const R& rows, const double* mass, double* out) {
     }
 }
 
+// out[j] = sum_i mass_i A_ij^2
+template <class R>
+void feature_squares(const R& rows, const double* mass, double* out) {
+    for (Size i = 0; i < rows.n; ++i) rows.for_each(i, [&](Size j, double x) { out[j] += mass[i] * x * x; });
+}
+
 // out[i] = sum_j beta_j A_ij^2 (beta nullptr: all one)
 template <class R>
 void square_norms(const R& rows, const double* beta, double* out) {

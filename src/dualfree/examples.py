@@ -312,6 +312,12 @@ class Rows(Flat):
         kernels.feature_sums(self.native, mass, out)
         return out
 
+    def feature_squares(self, mass: Floats) -> Floats:
+        """``Σ_i mass_i A_ij²`` for each feature j."""
+        out = np.zeros(self.d)
+        kernels.feature_squares(self.native, mass, out)
+        return out
+
     def weighted_square_norms(self, beta: Floats | None, less: Floats | None = None) -> Floats:
         """``Σ_j (β_j − less_i) A_ij²`` for each example."""
         out = memory.empty(self.n)

@@ -1,4 +1,4 @@
-"""Models of the curvature of P for the full-pass methods: a sampled Hessian or one number, and what steps taught."""
+"""Models of the curvature of P for the full-pass methods: a sampled Hessian, or less, and what steps taught."""
 
 from abc import ABC, abstractmethod
 
@@ -59,6 +59,26 @@ class Scaled(Base):
 
     def solve(self, gradient: Floats) -> Floats:
         return gradient / self._curvature
+
+
+class RootDiagonal(Base):
+    """``√(H_jj tr H)``, half way between the Hessian's diagonal and one number, times what the last move showed.
+
+    Rare features have little curvature, so that one number for all is too much for them, by the more the smaller λ is.
+    The diagonal itself is too little: a row moves by the steps of all its features together.
+    """
+
+    def __init__(self, problem: Problem, margins: Floats) -> None:
+        curvatures = problem.curvatures(margins, np.arange(problem.n))
+        diagonal = problem.examples.feature_squares(curvatures)[: problem.free.start] / problem.n
+        self._curvatures = np.sqrt((diagonal + problem.lam) * (float(diagonal.sum()) + problem.lam))
+        self._scale = 1.0
+
+    def learn(self, move: Floats, change: Floats) -> None:
+        self._scale = float(change @ (change / self._curvatures)) / float(move @ change)
+
+    def solve(self, gradient: Floats) -> Floats:
+        return gradient / (self._scale * self._curvatures)
 
 
 class LimitedMemory:

@@ -7,8 +7,9 @@ import numpy as np
 
 from dualfree import memory
 from dualfree.arrays import Floats, Indices
+from dualfree.examples import Rows
 from dualfree.methods.base import About, State
-from dualfree.methods.curvature import Base, SampledHessian, Scaled
+from dualfree.methods.curvature import Base, RootDiagonal, SampledHessian, Scaled
 from dualfree.methods.full_pass import FullPass
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Draws
@@ -85,7 +86,7 @@ class Newton(FullPass):
 
 
 class LBFGS(FullPass):
-    """``w ← w − t B⁻¹ ∇P(w)``, B from the last moves alone: L-BFGS, for any number of features.
+    """``w ← w − t B⁻¹ ∇P(w)``, B from the last moves and a diagonal: L-BFGS, for any number of features.
 
     For one thread dfSDCA is the better choice nearly always; but an iteration is one pass, and passes scale with the
     threads. Memory: some 40 vectors of length d.
@@ -105,7 +106,9 @@ class LBFGS(FullPass):
     takes_outputs = True
 
     def _new_base(self, margins: Floats) -> Base:
-        return Scaled(self.problem)
+        problem = self.problem
+        plain = type(problem.examples) is Rows and problem.loss.all_convex
+        return RootDiagonal(problem, margins) if plain else Scaled(problem)
 
 
 def sample_size(problem: Problem) -> int:
