@@ -51,7 +51,7 @@ class Restless(_Serial):
 
     covered = False
     adapts = True
-    looks = Looks(every=0.25, ratio=1.0, power=2.0, margin=2.0)
+    looks = Looks(every=0.25, ratio=1.0, power=2.0, margin=1.0)
 
     def probabilities(self, problem: "Problem") -> Floats:
         return np.full(problem.n, 1 / problem.n)
