@@ -118,11 +118,19 @@ class Run:
             last = not in_time or self.heading >= self.limits.max_epochs
             if self.lookout is None or last or self.lookout.late(self.heading):
                 return
-            if self.lookout.due(self.state.moved):
-                glance = self.method.glance(self.state)
-                if glance is None or glance.gap <= self.limits.goal(glance.value):
-                    return
-                self.lookout.learn(glance, self.state.moved)
+            if self._worth_a_look(self.lookout):
+                return
+
+    def _worth_a_look(self, lookout: Lookout) -> bool:
+        """Whether the tolerance may have been reached: by the moves of α, and where it is cheap by a glance."""
+        due = lookout.due(self.state.moved)
+        if not due and not lookout.stale(self.heading):
+            return False
+        glance = self.method.glance(self.state)
+        if glance is None or glance.gap <= self.limits.goal(glance.value):
+            return due or glance is not None
+        lookout.learn(glance, self.state.moved, self.heading)
+        return False
 
     def _advance_to_target(self) -> bool:
         """Whether the time limit allowed it."""
@@ -174,7 +182,7 @@ class Run:
         self.heading = epoch
         if self.lookout is not None:
             self.lookout.looked(epoch)
-            self.lookout.learn(Glance(proof.value, proof.gap), self.state.moved)
+            self.lookout.learn(Glance(proof.value, proof.gap), self.state.moved, epoch)
         return seen
 
     def _point(self) -> tuple[Floats, Evaluation]:
