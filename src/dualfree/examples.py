@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import blas
 
 from dualfree import memory
 from dualfree._native import kernels
@@ -351,14 +352,23 @@ class Rows(Flat):
             for factors, gram in zip(weights, out, strict=True):
                 kernels.upper_gram(self.native, indices, factors, gram.reshape(-1))
             return out
+        room = memory.empty(2 * _GRAM_ROWS * self.d).reshape(2, _GRAM_ROWS, self.d)
         for first in range(0, len(indices), _GRAM_ROWS):  # a part at a time, so that no copy of X is made
             part = slice(first, first + _GRAM_ROWS)
-            rows = np.full((len(indices[part]), self.d), self.constant_value)
-            listed = self.X[indices[part]]
-            rows[:, : self.X.shape[1]] = listed.toarray() if sparse.issparse(listed) else listed
+            rows, scaled = room[:, : len(indices[part])]
+            self._write_dense(indices[part], rows)
             for factors, gram in zip(weights[:, part], out, strict=True):
-                gram += _weighted_products(rows, factors)
+                _add_weighted_products(rows, factors, scaled, gram)
         return out
+
+    def _write_dense(self, indices: Indices, out: Floats) -> None:
+        """The listed examples as dense rows."""
+        listed = self.X[indices]
+        if sparse.issparse(listed) and listed.dtype == out.dtype and listed.shape == out.shape:
+            listed.toarray(out=out)
+            return
+        out[:, self.X.shape[1] :] = self.constant_value
+        out[:, : self.X.shape[1]] = listed.toarray() if sparse.issparse(listed) else listed
 
     def curvatures(self, loss: Any, margins: Floats, indices: Indices) -> Floats:
         """``φ_i''(z_i)`` of a native loss, for the listed examples."""
@@ -384,13 +394,14 @@ def listed_loss(loss: tuple[Any, ...], indices: Indices, targets: Indices) -> tu
     return (kind, y[targets], None if weight is None else weight[indices], *parameters)
 
 
-def _weighted_products(rows: Floats, weights: Floats) -> Floats:
-    """``Σ c_k r_k r_kᵀ``; where no two weights differ in sign, BLAS need do only half of it."""
+def _add_weighted_products(rows: Floats, weights: Floats, room: Floats, gram: Floats) -> None:
+    """``Σ c_k r_k r_kᵀ``, its upper triangle, in place; where no two weights differ in sign, BLAS does only half."""
     sign = 1.0 if (weights >= 0).all() else -1.0 if (weights <= 0).all() else 0.0
     if sign == 0:
-        return np.asarray((rows * weights[:, None]).T @ rows)
-    scaled = rows * np.sqrt(np.abs(weights))[:, None]
-    return np.asarray(sign * (scaled.T @ scaled))
+        gram += np.multiply(rows, weights[:, None], out=room).T @ rows
+    else:  # BLAS counts by columns: to it, this is the lower triangle
+        scaled = np.multiply(rows, np.sqrt(np.abs(weights))[:, None], out=room)
+        blas.dsyrk(sign, scaled.T, beta=1.0, c=gram.T, overwrite_c=True, lower=True)
 
 
 def _native_csr(X: Any) -> tuple[tuple[Any, ...], int]:
