@@ -345,27 +345,32 @@ class Rows(Flat):
         """The upper triangle of ``Σ c_k A_i A_iᵀ`` over the listed examples: a d × d array, for few features."""
         return np.asarray(self.upper_grams(weights[None], indices)[0])
 
-    def upper_grams(self, weights: Floats, indices: Indices) -> Floats:
-        """The same for several sets of weights, one in each row."""
-        out = memory.zeros(len(weights) * self.d**2).reshape(-1, self.d, self.d)
-        if sparse.issparse(self.X) and not self._crowded:
-            for factors, gram in zip(weights, out, strict=True):
-                kernels.upper_gram(self.native, indices, factors, gram.reshape(-1))
-            return out
-        room = memory.empty(2 * _GRAM_ROWS * self.d).reshape(2, _GRAM_ROWS, self.d)
+    def upper_grams(self, weights: Floats, indices: Indices, coarse: bool = False) -> Floats:
+        """The same for several sets of weights, one in each row; `coarse` allows products in single precision."""
+        by_blas = self._crowded or not sparse.issparse(self.X)
+        number = np.float32 if coarse and by_blas else np.float64
+        out = memory.zeros(len(weights) * self.d**2, number).reshape(-1, self.d, self.d)
+        if by_blas:
+            self._add_dense_grams(weights.astype(number, copy=False), indices, out)
+            return out.astype(np.float64, copy=False)
+        for factors, gram in zip(weights, out, strict=True):
+            kernels.upper_gram(self.native, indices, factors, gram.reshape(-1))
+        return out
+
+    def _add_dense_grams(self, weights: NDArray[Any], indices: Indices, out: NDArray[Any]) -> None:
+        room = memory.empty(2 * _GRAM_ROWS * self.d, out.dtype).reshape(2, _GRAM_ROWS, self.d)
         for first in range(0, len(indices), _GRAM_ROWS):  # a part at a time, so that no copy of X is made
             part = slice(first, first + _GRAM_ROWS)
             rows, scaled = room[:, : len(indices[part])]
             self._write_dense(indices[part], rows)
             for factors, gram in zip(weights[:, part], out, strict=True):
                 _add_weighted_products(rows, factors, scaled, gram)
-        return out
 
-    def _write_dense(self, indices: Indices, out: Floats) -> None:
+    def _write_dense(self, indices: Indices, out: NDArray[Any]) -> None:
         """The listed examples as dense rows."""
         listed = self.X[indices]
-        if sparse.issparse(listed) and listed.dtype == out.dtype and listed.shape == out.shape:
-            listed.toarray(out=out)
+        if sparse.issparse(listed) and listed.shape == out.shape:
+            listed.astype(out.dtype, copy=False).toarray(out=out)
             return
         out[:, self.X.shape[1] :] = self.constant_value
         out[:, : self.X.shape[1]] = listed.toarray() if sparse.issparse(listed) else listed
@@ -376,9 +381,9 @@ class Rows(Flat):
         kernels.loss_curvature(listed_loss(loss, indices, indices), margins[indices], out)
         return out
 
-    def hessian_sum(self, curvatures: Floats, indices: Indices) -> Floats:
+    def hessian_sum(self, curvatures: Floats, indices: Indices, coarse: bool = False) -> Floats:
         """The upper triangle of ``Σ A_i C_i A_iᵀ`` over the listed examples; C_i, one by one, is ``∇²φ_i``."""
-        return self.upper_gram(curvatures, indices)
+        return np.asarray(self.upper_grams(curvatures[None], indices, coarse)[0])
 
     def gram(self) -> Floats:
         """``A_iᵀA_j`` for all pairs: an n × n array, for small n."""
@@ -394,14 +399,15 @@ def listed_loss(loss: tuple[Any, ...], indices: Indices, targets: Indices) -> tu
     return (kind, y[targets], None if weight is None else weight[indices], *parameters)
 
 
-def _add_weighted_products(rows: Floats, weights: Floats, room: Floats, gram: Floats) -> None:
+def _add_weighted_products(rows: NDArray[Any], weights: NDArray[Any], room: NDArray[Any], gram: NDArray[Any]) -> None:
     """``Σ c_k r_k r_kᵀ``, its upper triangle, in place; where no two weights differ in sign, BLAS does only half."""
     sign = 1.0 if (weights >= 0).all() else -1.0 if (weights <= 0).all() else 0.0
     if sign == 0:
         gram += np.multiply(rows, weights[:, None], out=room).T @ rows
     else:  # BLAS counts by columns: to it, this is the lower triangle
         scaled = np.multiply(rows, np.sqrt(np.abs(weights))[:, None], out=room)
-        blas.dsyrk(sign, scaled.T, beta=1.0, c=gram.T, overwrite_c=True, lower=True)
+        products = blas.dsyrk if rows.dtype == np.float64 else blas.ssyrk
+        products(sign, scaled.T, beta=1.0, c=gram.T, overwrite_c=True, lower=True)
 
 
 def _native_csr(X: Any) -> tuple[tuple[Any, ...], int]:

@@ -85,7 +85,7 @@ class RestlessBound(BoundSampling):
         set_once(self, "_shuffled", Shuffled().drawer(problem, p))
         set_once(self, "_now", _Memory(memory.zeros(problem.n)))
         set_once(self, "_alpha", np.zeros(0))
-        set_once(self, "_room", memory.empty(problem.n + 1).view(np.int64))
+        set_once(self, "_room", memory.empty(problem.n + 1, np.int64))
 
     _sizes: Floats
     _visits: int  # in a round
