@@ -20,7 +20,7 @@ from dualfree.groups import Groups
 
 _GRAM_ROWS = 1024
 _CROWDED = 0.25  # share of stored entries from which BLAS, zeros and all, makes sums of products sooner ...
-_BY_BLAS = 0.5  # ... in about this much of the time
+_BY_BLAS = 0.35  # ... in about this much of the time
 _TYPICAL_ROWS = 4096
 _RUN = 256  # of them side by side
 
