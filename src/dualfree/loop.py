@@ -63,9 +63,9 @@ class Run:
         examples = self.sampling.problem.examples  # for the methods along features these are the columns
         work = self.sampling.mean_size * (examples.products / self.sampling.problem.n + 1)
         self.largest_piece = int(np.clip(_PIECE_NONZEROS / work, 1, _PIECE_ITERATIONS))
-        self.piece = min(_PIECE_FIRST, self.largest_piece)
         drawn_in_python = type(self.sampling.sampling).drawer is Sampling.drawer
-        self._in_python = self.problem.loss.native is None or drawn_in_python
+        in_python = self.problem.loss.native is None or drawn_in_python
+        self.piece = min(_PIECE_FIRST, self.largest_piece) if in_python else self.largest_piece
         if checkpoints is not None:
             checkpoints.restore(self)
 
@@ -154,8 +154,9 @@ class Run:
             if now - self._shown > _SHOW_SECONDS:  # an epoch may take minutes, and an evaluation be epochs away
                 self._show(replace(self.history[-1], epoch=self.state.iteration / per_epoch))
                 self._shown = now
-            # Where the clock has no say, the cuts are the same in every run: some methods' last bits depend on them.
-            if not self._in_python or now - clock < _PIECE_SECONDS:
+            # In the kernels the clock has no say, and the cuts are the same in every run: some methods' last bits
+            # depend on them.
+            if now - clock < _PIECE_SECONDS:
                 self.piece = min(4 * self.piece, self.largest_piece)
             if now - self.begun >= self.limits.time_limit:
                 return False
