@@ -203,7 +203,11 @@ class Rows(Flat):
         """Products that `hessian_sum` takes for an example, the mean of some thousand examples where there are more."""
         every = max(1, self.n // _TYPICAL_ROWS)
         pairs_of_outputs = self.m * (self.m + 1) / 2
-        pairs_of_entries = 0.5 * float(np.mean(np.square(self.nonzeros[::every], dtype=np.float64)))
+        if sparse.issparse(self.X):  # without the lengths of all rows
+            of_rows = self.X.indptr[1::every] - self.X.indptr[:-1:every]
+        else:
+            of_rows = self.nonzeros[::every]
+        pairs_of_entries = 0.5 * float(np.mean(np.square(of_rows, dtype=np.float64)))
         return pairs_of_outputs * pairs_of_entries * (_BY_BLAS if self._crowded else 1.0)
 
     @cached_property
