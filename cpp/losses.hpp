@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <variant>
 
 #include "elementary.hpp"
@@ -21,12 +22,21 @@ struct Slope {
     double value, derivative;
 };
 
+// f = linear + log(1 + grows): of many, one logarithm of the product of all 1 + grows is enough.
+struct Split {
+    double linear, grows, derivative;
+};
+
 // f = log(1 + exp(-t)). Everything follows from e = exp(-|t|), without a branch on the sign of t, which a processor
 // cannot predict.
 struct Logistic {
-    DUALFREE_INLINE Slope value_and_derivative(double z, double y) const {
+    DUALFREE_INLINE Split split(double z, double y) const {
         const double t = y * z, e = exponential(-std::fabs(t));
-        return {(t < 0 ? -t : 0.0) + log_one_plus(e), -y * (t >= 0 ? e : 1.0) / (1 + e)};
+        return {t < 0 ? -t : 0.0, e, -y * (t >= 0 ? e : 1.0) / (1 + e)};
+    }
+    DUALFREE_INLINE Slope value_and_derivative(double z, double y) const {
+        const Split parts = split(z, y);
+        return {parts.linear + log_one_plus(parts.grows), parts.derivative};
     }
     DUALFREE_INLINE double value(double z, double y) const { return value_and_derivative(z, y).value; }
     DUALFREE_INLINE double derivative(double z, double y) const {
@@ -183,6 +193,11 @@ struct Losses {
     double value(Size i, double z) const { return weight[i] * f.value(z, y[i]); }
     double derivative(Size i, double z) const { return weight[i] * f.derivative(z, y[i]); }
     double curvature(Size i, double z) const { return weight[i] * f.curvature(z, y[i]); }
+    Split split(Size i, double z) const
+        requires(std::is_same_v<W, NoWeights> && requires(const Scalar& g) { g.split(z, 0.0); })
+    {
+        return f.split(z, y[i]);
+    }
     Slope value_and_derivative(Size i, double z) const {
         const double k = weight[i];
         if constexpr (requires { f.value_and_derivative(z, 0.0); }) {  // one exponential instead of two

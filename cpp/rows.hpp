@@ -16,7 +16,7 @@ using Size = std::int64_t;
 // before it looks: every prefetching function must be forced inline.
 #define DUALFREE_INLINE [[gnu::always_inline]] inline
 
-constexpr int most_lines = 6;
+constexpr int most_lines = 16;
 
 DUALFREE_INLINE void prefetch_lines(const void* begin, const void* end) {
     const char* line = reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(begin) & ~std::uintptr_t(63));

@@ -173,3 +173,14 @@ def test_a_hessian_that_has_aged_is_made_anew():
     result = df.solve(problem, method="newton", tol=1e-6, max_epochs=200)
     assert result.status == "converged"
     assert result.epochs <= 60
+
+
+def test_a_sampled_hessian_is_in_single_precision_only_where_that_is_fine_beside_lam():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 20))
+    loss, sample = df.losses.Logistic(np.sign(X @ np.ones(20))), np.arange(0, 3000, 2)
+    exact = np.triu((X[sample] * 0.25).T @ X[sample] / len(sample))
+    for lam, error in ((1e-3, 1e-6), (1e-8, 1e-13)):
+        seen = np.triu(df.Problem(X, loss, lam).hessian(np.zeros(3000), sample)) - exact - lam * np.eye(20)
+        assert np.abs(seen).max() <= error
+        assert (np.abs(seen).max() > 1e-9) == (lam == 1e-3)

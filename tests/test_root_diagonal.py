@@ -25,7 +25,7 @@ def test_sums_of_squares_by_feature(layout, values):
 
 @pytest.mark.parametrize("intercept", [False, True])
 def test_it_is_the_root_of_diagonal_and_trace(intercept):
-    problem = df.Problem(VALUES, df.losses.Logistic(LABELS), lam=0.01, intercept=intercept)
+    problem = df.Problem(sparse.csr_matrix(VALUES), df.losses.Logistic(LABELS), lam=0.01, intercept=intercept)
     margins = rng.normal(size=50)
     diagonal = np.diag(problem.hessian(margins))[:6]
     trace = float((diagonal - 0.01).sum()) + 0.01

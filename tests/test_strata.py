@@ -45,9 +45,10 @@ def test_examples_with_unseen_features_are_a_stratum(layout, intercept):
     if intercept:
         share = len(holding) / 400
         expected = (1 - share) * expected + share * problem.hessian(here.margins, holding)
-    np.testing.assert_allclose(np.triu(found), np.triu(expected), rtol=1e-12, atol=1e-15)
+    rtol = 1e-12 if sparse.issparse(X) else 1e-6  # products of dense rows may be in single precision
+    np.testing.assert_allclose(np.triu(found), np.triu(expected), rtol=rtol, atol=1e-9 * rtol)
     exact = np.diag(problem.hessian(here.margins))[: len(unseen)][unseen]
-    np.testing.assert_allclose(np.diag(found)[: len(unseen)][unseen], exact, rtol=1e-12)  # all that have them are there
+    np.testing.assert_allclose(np.diag(found)[: len(unseen)][unseen], exact, rtol=rtol)  # all that have them are there
 
 
 def test_nothing_changes_where_it_would_not_matter():

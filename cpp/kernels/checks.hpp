@@ -75,20 +75,20 @@ Finding check(const CsrRows<Values, Index>& rows, Size stored) {
     Finding found{Fault::none, 0, 0, sorted, false};
     if constexpr (std::is_pointer_v<Values>) {
         const Size total = rows.start[rows.n];
-        if (zero_if_finite(rows.values, total) != 0) {
-            for (Size i = 0; i < rows.n; ++i)
-                for (Size k = rows.start[i]; k < rows.start[i + 1]; ++k)
-                    if (!std::isfinite(rows.values[k])) return {Fault::not_finite, i, Size(rows.columns[k])};
-        }
         constexpr Size run = 1024;
         Size k = 0, others = 0;
         while (k < total && others == 0) {
             const Size end = std::min(total, k + run);
 #pragma omp simd reduction(+ : others)
-            for (Size at = k; at < end; ++at) others += rows.values[at] != rows.values[0];
+            for (Size at = k; at < end; ++at) others += rows.values[at] - rows.values[0] != 0;  // NaN and infinity differ
             k = end;
         }
         found.same = total > 1 && others == 0;
+        if (!found.same && zero_if_finite(rows.values, total) != 0) {
+            for (Size i = 0; i < rows.n; ++i)
+                for (Size k = rows.start[i]; k < rows.start[i + 1]; ++k)
+                    if (!std::isfinite(rows.values[k])) return {Fault::not_finite, i, Size(rows.columns[k])};
+        }
     }
     return found;
 }

@@ -40,7 +40,7 @@ struct Batches {
 
 // The visiting order is known ahead, so memory can be asked for before it is needed: first what says where a
 // row lies, then the row.
-constexpr Size far_ahead = 16, near_ahead = 8;
+constexpr Size far_ahead = 12, near_ahead = 4;
 
 template <class R>
 DUALFREE_INLINE void prefetch_ahead(const R& rows, const double* alpha, const Size* indices, Size at, Size end) {

@@ -117,10 +117,10 @@ struct Squares {
 inline Squares settle(Pair* sums, const double* w, Size d, double n, double lambda) {
     constexpr Size lanes = 8;
     Squares parts[lanes], all;
-    const double each = 1 / n, inverse = 1 / (lambda * n);
+    const double scale = lambda * n;  // divided by, not multiplied with its inverse, which may overflow
     for (Size j = 0; j < d; ++j) {
         Squares& part = parts[j % lanes];
-        sums[j] = {sums[j].first * each + lambda * w[j], sums[j].second * inverse};
+        sums[j] = {sums[j].first / n + lambda * w[j], sums[j].second / scale};
         const double apart = w[j] - sums[j].second;
         part.w += w[j] * w[j];
         part.gradient += sums[j].first * sums[j].first;

@@ -10,7 +10,7 @@ constexpr double least_scale = 1e-100;  // below, the factor goes back into its 
 template <class R, class Loss>
 DUALFREE_INLINE void prefetch_visit(const R& rows, const Loss& loss, const Size* indices, Size at, Size end,
                                     const double* table = nullptr) {
-    constexpr Size far = 16, near = 8;
+    constexpr Size far = 12, near = 4;
     if (at + far < end) {
         const Size i = indices[at + far];
         rows.prefetch_bounds(i);

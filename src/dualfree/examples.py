@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import blas
 
 from dualfree import memory
 from dualfree._native import kernels
@@ -19,7 +20,7 @@ from dualfree.groups import Groups
 
 _GRAM_ROWS = 1024
 _CROWDED = 0.25  # share of stored entries from which BLAS, zeros and all, makes sums of products sooner ...
-_BY_BLAS = 0.5  # ... in about this much of the time,
+_BY_BLAS = 0.35  # ... in about this much of the time,
 _WIDE = 64  # and features from which on: to take short rows out of a CSR matrix costs more than their products
 _TYPICAL_ROWS = 4096
 _RUN = 256  # of them side by side
@@ -203,7 +204,11 @@ class Rows(Flat):
         """Products that `hessian_sum` takes for an example, the mean of some thousand examples where there are more."""
         every = max(1, self.n // _TYPICAL_ROWS)
         pairs_of_outputs = self.m * (self.m + 1) / 2
-        pairs_of_entries = 0.5 * float(np.mean(np.square(self.nonzeros[::every], dtype=np.float64)))
+        if sparse.issparse(self.X):  # without the lengths of all rows
+            of_rows = self.X.indptr[1::every] - self.X.indptr[:-1:every]
+        else:
+            of_rows = self.nonzeros[::every]
+        pairs_of_entries = 0.5 * float(np.mean(np.square(of_rows, dtype=np.float64)))
         return pairs_of_outputs * pairs_of_entries * (_BY_BLAS if self._crowded else 1.0)
 
     @cached_property
@@ -352,21 +357,35 @@ class Rows(Flat):
         """The upper triangle of ``Σ c_k A_i A_iᵀ`` over the listed examples: a d × d array, for few features."""
         return np.asarray(self.upper_grams(weights[None], indices)[0])
 
-    def upper_grams(self, weights: Floats, indices: Indices) -> Floats:
-        """The same for several sets of weights, one in each row."""
-        out = memory.zeros(len(weights) * self.d**2).reshape(-1, self.d, self.d)
-        if sparse.issparse(self.X) and not self._crowded:
-            for factors, gram in zip(weights, out, strict=True):
-                kernels.upper_gram(self.native, indices, factors, gram.reshape(-1))
-            return out
+    def upper_grams(self, weights: Floats, indices: Indices, coarse: bool = False) -> Floats:
+        """The same for several sets of weights, one in each row; `coarse` allows products in single precision."""
+        by_blas = self._crowded or not sparse.issparse(self.X)
+        number = np.float32 if coarse and by_blas else np.float64
+        out = memory.zeros(len(weights) * self.d**2, number).reshape(-1, self.d, self.d)
+        if by_blas:
+            self._add_dense_grams(weights.astype(number, copy=False), indices, out)
+            return out.astype(np.float64, copy=False)
+        for factors, gram in zip(weights, out, strict=True):
+            kernels.upper_gram(self.native, indices, factors, gram.reshape(-1))
+        return out
+
+    def _add_dense_grams(self, weights: NDArray[Any], indices: Indices, out: NDArray[Any]) -> None:
+        room = memory.empty(2 * _GRAM_ROWS * self.d, out.dtype).reshape(2, _GRAM_ROWS, self.d)
         for first in range(0, len(indices), _GRAM_ROWS):  # a part at a time, so that no copy of X is made
             part = slice(first, first + _GRAM_ROWS)
-            rows = np.full((len(indices[part]), self.d), self.constant_value)
-            listed = self.X[indices[part]]
-            rows[:, : self.X.shape[1]] = listed.toarray() if sparse.issparse(listed) else listed
+            rows, scaled = room[:, : len(indices[part])]
+            self._write_dense(indices[part], rows)
             for factors, gram in zip(weights[:, part], out, strict=True):
-                gram += _weighted_products(rows, factors)
-        return out
+                _add_weighted_products(rows, factors, scaled, gram)
+
+    def _write_dense(self, indices: Indices, out: NDArray[Any]) -> None:
+        """The listed examples as dense rows."""
+        listed = self.X[indices]
+        if sparse.issparse(listed) and listed.shape == out.shape:
+            listed.astype(out.dtype, copy=False).toarray(out=out)
+            return
+        out[:, self.X.shape[1] :] = self.constant_value
+        out[:, : self.X.shape[1]] = listed.toarray() if sparse.issparse(listed) else listed
 
     def curvatures(self, loss: Any, margins: Floats, indices: Indices) -> Floats:
         """``φ_i''(z_i)`` of a native loss, for the listed examples."""
@@ -374,9 +393,9 @@ class Rows(Flat):
         kernels.loss_curvature(listed_loss(loss, indices, indices), margins[indices], out)
         return out
 
-    def hessian_sum(self, curvatures: Floats, indices: Indices) -> Floats:
+    def hessian_sum(self, curvatures: Floats, indices: Indices, coarse: bool = False) -> Floats:
         """The upper triangle of ``Σ A_i C_i A_iᵀ`` over the listed examples; C_i, one by one, is ``∇²φ_i``."""
-        return self.upper_gram(curvatures, indices)
+        return np.asarray(self.upper_grams(curvatures[None], indices, coarse)[0])
 
     def gram(self) -> Floats:
         """``A_iᵀA_j`` for all pairs: an n × n array, for small n."""
@@ -392,13 +411,15 @@ def listed_loss(loss: tuple[Any, ...], indices: Indices, targets: Indices) -> tu
     return (kind, y[targets], None if weight is None else weight[indices], *parameters)
 
 
-def _weighted_products(rows: Floats, weights: Floats) -> Floats:
-    """``Σ c_k r_k r_kᵀ``; where no two weights differ in sign, BLAS need do only half of it."""
+def _add_weighted_products(rows: NDArray[Any], weights: NDArray[Any], room: NDArray[Any], gram: NDArray[Any]) -> None:
+    """``Σ c_k r_k r_kᵀ``, its upper triangle, in place; where no two weights differ in sign, BLAS does only half."""
     sign = 1.0 if (weights >= 0).all() else -1.0 if (weights <= 0).all() else 0.0
     if sign == 0:
-        return np.asarray((rows * weights[:, None]).T @ rows)
-    scaled = rows * np.sqrt(np.abs(weights))[:, None]
-    return np.asarray(sign * (scaled.T @ scaled))
+        gram += np.multiply(rows, weights[:, None], out=room).T @ rows
+    else:  # BLAS counts by columns: to it, this is the lower triangle
+        scaled = np.multiply(rows, np.sqrt(np.abs(weights))[:, None], out=room)
+        products = blas.dsyrk if rows.dtype == np.float64 else blas.ssyrk
+        products(sign, scaled.T, beta=1.0, c=gram.T, overwrite_c=True, lower=True)
 
 
 def _native_csr(X: Any) -> tuple[tuple[Any, ...], int]:

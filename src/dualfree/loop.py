@@ -63,9 +63,9 @@ class Run:
         examples = self.sampling.problem.examples  # for the methods along features these are the columns
         work = self.sampling.mean_size * (examples.products / self.sampling.problem.n + 1)
         self.largest_piece = int(np.clip(_PIECE_NONZEROS / work, 1, _PIECE_ITERATIONS))
-        self.piece = min(_PIECE_FIRST, self.largest_piece)
         drawn_in_python = type(self.sampling.sampling).drawer is Sampling.drawer
-        self._in_python = self.problem.loss.native is None or drawn_in_python
+        in_python = self.problem.loss.native is None or drawn_in_python
+        self.piece = min(_PIECE_FIRST, self.largest_piece) if in_python else self.largest_piece
         if checkpoints is not None:
             checkpoints.restore(self)
 
@@ -118,11 +118,19 @@ class Run:
             last = not in_time or self.heading >= self.limits.max_epochs
             if self.lookout is None or last or self.lookout.late(self.heading):
                 return
-            if self.lookout.due(self.state.moved):
-                glance = self.method.glance(self.state)
-                if glance is None or glance.gap <= self.limits.goal(glance.value):
-                    return
-                self.lookout.learn(glance, self.state.moved)
+            if self._worth_a_look(self.lookout):
+                return
+
+    def _worth_a_look(self, lookout: Lookout) -> bool:
+        """Whether the tolerance may have been reached: by the moves of α, and where it is cheap by a glance."""
+        due = lookout.due(self.state.moved)
+        if not due and not lookout.stale(self.heading):
+            return False
+        glance = self.method.glance(self.state)
+        if glance is None or glance.gap <= self.limits.goal(glance.value):
+            return due or glance is not None
+        lookout.learn(glance, self.state.moved, self.heading)
+        return False
 
     def _advance_to_target(self) -> bool:
         """Whether the time limit allowed it."""
@@ -146,8 +154,9 @@ class Run:
             if now - self._shown > _SHOW_SECONDS:  # an epoch may take minutes, and an evaluation be epochs away
                 self._show(replace(self.history[-1], epoch=self.state.iteration / per_epoch))
                 self._shown = now
-            # Where the clock has no say, the cuts are the same in every run: some methods' last bits depend on them.
-            if not self._in_python or now - clock < _PIECE_SECONDS:
+            # In the kernels the clock has no say, and the cuts are the same in every run: some methods' last bits
+            # depend on them.
+            if now - clock < _PIECE_SECONDS:
                 self.piece = min(4 * self.piece, self.largest_piece)
             if now - self.begun >= self.limits.time_limit:
                 return False
@@ -174,7 +183,7 @@ class Run:
         self.heading = epoch
         if self.lookout is not None:
             self.lookout.looked(epoch)
-            self.lookout.learn(Glance(proof.value, proof.gap), self.state.moved)
+            self.lookout.learn(Glance(proof.value, proof.gap), self.state.moved, epoch)
         return seen
 
     def _point(self) -> tuple[Floats, Evaluation]:

@@ -21,7 +21,7 @@ _bytes = 0
 class _Lease:
     """A piece of memory as long as an array on it lives."""
 
-    def __init__(self, size: int, count: int) -> None:
+    def __init__(self, size: int, count: int, typestr: str) -> None:
         global _bytes
         try:
             self._memory = _kept[size].pop()
@@ -29,7 +29,7 @@ class _Lease:
         except (KeyError, IndexError):
             self._memory = np.empty(size, dtype=np.uint8)
         where = (self._memory.ctypes.data, False)
-        self.__array_interface__ = {"data": where, "shape": (count,), "typestr": "<f8", "version": 3}
+        self.__array_interface__ = {"data": where, "shape": (count,), "typestr": typestr, "version": 3}
 
     def __del__(self) -> None:
         global _bytes
@@ -39,7 +39,7 @@ class _Lease:
             _kept.setdefault(len(memory), []).append(memory)
 
 
-def empty(count: int) -> Floats:
+def empty(count: int, dtype: Any = np.float64) -> NDArray[Any]:
     """A vector of `count` numbers of no particular value.
 
     Examples
@@ -50,17 +50,18 @@ def empty(count: int) -> Floats:
     >>> empty(99_999).ctypes.data == where
     True
     """
-    needed = 8 * count
+    kind = np.dtype(dtype)
+    needed = kind.itemsize * count
     if needed < _LEAST:
-        return np.empty(count)
+        return np.empty(count, dtype=kind)
     step = 1 << (needed.bit_length() - 4)  # a few sizes an octave, so that vectors of about the same length share
-    return np.asarray(_Lease(-(-needed // step) * step, count))
+    return np.asarray(_Lease(-(-needed // step) * step, count, kind.str))
 
 
-def zeros(count: int) -> Floats:
+def zeros(count: int, dtype: Any = np.float64) -> NDArray[Any]:
     """A vector of zeros."""
-    vector = empty(count)
-    vector.fill(0.0)
+    vector = empty(count, dtype)
+    vector.fill(0)
     return vector
 
 

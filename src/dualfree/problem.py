@@ -23,6 +23,9 @@ from dualfree.store.examples import Stored, StoredOutputs
 from dualfree.store.opened import Store
 from dualfree.vector_examples import Blocks, MultiOutput
 
+# A Hessian from single precision is off by up to 1e-7 of its trace, where it was looked at; this is λ in that unit.
+_COARSE = 1e-6
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -265,10 +268,12 @@ class Problem:
 
         That is all that a Cholesky factor reads; the other triangle is not filled in. The intercept has no λ. `margins`
         are the z_i of the point in question; at a kink the curvature is that of one side. With a `sample` of examples,
-        an estimate from these alone.
+        an estimate from these alone, in single precision where that is fine beside λ.
         """
         indices = np.arange(self.n) if sample is None else sample
-        hessian = self.examples.hessian_sum(self.curvatures(margins, indices) / len(indices), indices)
+        scale = float(self.l.mean()) * self.examples.typical_square_norm if len(indices) < self.n else np.inf
+        coarse = self.lam >= _COARSE * scale
+        hessian = self.examples.hessian_sum(self.curvatures(margins, indices) / len(indices), indices, coarse)
         if self.intercept:
             hessian[self.free] /= self.examples.constant_value
             hessian[:, self.free] /= self.examples.constant_value

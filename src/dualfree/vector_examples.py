@@ -159,7 +159,7 @@ class MultiOutput(_Vectors, Rows):
         """As `places`, of the listed examples alone."""
         return (len(indices), self.m)
 
-    def hessian_sum(self, curvatures: Floats, indices: Indices) -> Floats:
+    def hessian_sum(self, curvatures: Floats, indices: Indices, coarse: bool = False) -> Floats:
         """``Σ x_i x_iᵀ ⊗ C_i``: one weighted sum of the rows for each pair of outputs.
 
         Where the rows of every C_i add up to zero, as a softmax's do, the sums of other pairs give those of an output
@@ -170,7 +170,7 @@ class MultiOutput(_Vectors, Rows):
         one, other = np.triu_indices(m, 1 if balanced else 0)
         used = np.asarray(pairs.any(axis=0))[one, other]
         one, other = one[used], other[used]
-        grams = self.upper_grams(np.ascontiguousarray(pairs[:, one, other].T), indices)
+        grams = self.upper_grams(np.ascontiguousarray(pairs[:, one, other].T), indices, coarse)
         out = np.zeros((self.d, m, self.d, m))
         for k, j, gram in zip(one, other, grams, strict=True):
             out[:, k, :, j] = out[:, j, :, k] = np.triu(gram) + np.triu(gram, 1).T
@@ -289,8 +289,8 @@ class Blocks(_Vectors, Flat):
         """As `places`, of the listed examples alone."""
         return (np.concatenate([[0], np.cumsum(self.sizes[indices])]).astype(np.int64),)
 
-    def hessian_sum(self, curvatures: Floats, indices: Indices) -> Floats:
-        """``Σ A_i C_i A_iᵀ`` over the listed groups: a d × d array, for few features."""
+    def hessian_sum(self, curvatures: Floats, indices: Indices, coarse: bool = False) -> Floats:
+        """``Σ A_i C_i A_iᵀ`` over the listed groups: a d × d array, for few features; never coarse."""
         out, done = np.zeros((self.d, self.d)), 0
         for first in range(0, len(indices), _HESSIAN_GROUPS):  # a part at a time, so that no copy of X is made
             part = indices[first : first + _HESSIAN_GROUPS]

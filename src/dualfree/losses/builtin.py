@@ -117,9 +117,11 @@ class TwoClasses(BuiltIn):
 
 
 def _different(labels: NDArray[Any]) -> NDArray[Any]:
-    """The different labels in order; without sorting all of them where they are −1 and 1."""
-    if labels.dtype == np.float64 and labels.size and bool((np.abs(labels) == 1).all()):
-        return np.unique([labels.min(), labels.max()])
+    """The different labels in order; without sorting all of them where there are two numbers."""
+    if labels.size and labels.dtype.kind in "fiu":
+        ends = np.unique([labels.min(), labels.max()])
+        if sum(np.count_nonzero(labels == end) for end in ends) == labels.size:  # not with NaN, which equals nothing
+            return ends
     return np.unique(labels)
 
 

@@ -51,7 +51,7 @@ class Restless(_Serial):
 
     covered = False
     adapts = True
-    looks = Looks(every=0.25, ratio=1.0, power=2.0, margin=2.0)
+    looks = Looks(every=0.25, ratio=1.0, power=2.0, margin=1.0)
 
     def probabilities(self, problem: "Problem") -> Floats:
         return np.full(problem.n, 1 / problem.n)
@@ -85,7 +85,7 @@ class RestlessBound(BoundSampling):
         set_once(self, "_shuffled", Shuffled().drawer(problem, p))
         set_once(self, "_now", _Memory(memory.zeros(problem.n)))
         set_once(self, "_alpha", np.zeros(0))
-        set_once(self, "_room", memory.empty(problem.n + 1).view(np.int64))
+        set_once(self, "_room", memory.empty(problem.n + 1, np.int64))
 
     _sizes: Floats
     _visits: int  # in a round
