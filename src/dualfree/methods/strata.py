@@ -25,7 +25,7 @@ def sampled_hessian(problem: Problem, margins: Floats, sample: Indices, here: Lo
     >>> X = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
     >>> problem = df.Problem(X, df.losses.Squared(np.array([1.0, 1.0, 1.0, 9.0])), lam=0.1)
     >>> here = problem.look(np.zeros(2))
-    >>> np.triu(sampled_hessian(problem, here.margins, np.array([0, 1]), here))
+    >>> np.triu(sampled_hessian(problem, here.margins, np.array([0, 1]), here)).round(6)
     array([[1.1 , 0.25],
            [0.  , 0.35]])
     """
