@@ -1,0 +1,203 @@
+// dfSDCA in batches on threads of which each owns a range of features. For each batch a thread computes the products of all
+// its rows over its own features, sends these sums to the others, waits for theirs, takes all steps of the batch itself, and
+// updates its own features: no part of w ever travels from one core to another, and a batch has one wait.
+// For one number of threads the answer is always the same.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "crew.hpp"
+#include "kernels/shard_steps.hpp"
+#include "rows.hpp"
+
+namespace dualfree {
+
+// The features of one thread: `view.dot(stride * i, w)` is the product of row i with w over them alone.
+template <class R>
+struct Shard {
+    R view;
+    Size stride, first;  // w begins at feature `first` for the view
+};
+
+// bounds[(T + 1) i + t] .. bounds[(T + 1) i + t + 1] are the entries of row i that thread t owns.
+template <class Values, class Index>
+Shard<CsrRows<Values, Index>> shard_of(const CsrRows<Values, Index>& rows, const Index* bounds, const Size*, int threads,
+                                       int t) {
+    auto view = rows;
+    view.start = bounds + t;
+    return {view, threads + 1, 0};
+}
+
+template <class Value>
+Shard<DenseRows<Value>> shard_of(const DenseRows<Value>& rows, const void*, const Size* cuts, int, int t) {
+    auto view = rows;
+    view.values += cuts[t] * rows.column_stride;
+    view.width = view.d = cuts[t + 1] - cuts[t];
+    return {view, 1, cuts[t]};
+}
+
+// Where the entries of each row pass from one thread's features to the next one's; the columns of every row increase.
+template <class Values, class Index>
+void shard_bounds(const CsrRows<Values, Index>& rows, const Size* cuts, Crew& crew, Index* bounds) {
+    const int threads = crew.size();
+    crew.run([&](int t) {
+        for (Size i = cut(rows.n, threads, t); i < cut(rows.n, threads, t + 1); ++i) {
+            Index *own = bounds + (threads + 1) * i, at = rows.start[i];
+            own[0] = at;
+            for (int k = 1; k < threads; ++k)
+                own[k] = at = Index(std::lower_bound(rows.columns + at, rows.columns + rows.start[i + 1], Index(cuts[k])) -
+                                    rows.columns);
+            own[threads] = rows.start[i + 1];
+        }
+    });
+}
+
+template <class Value>
+void shard_bounds(const DenseRows<Value>&, const Size*, Crew&, const void*) {}  // the same in every row
+
+// What a thread sends: two places by turns, so that one is read while the next is written. A thread begins to write a place again
+// when all have sent what they send after reading it.
+struct alignas(64) Mailbox {
+    std::atomic<Size> sent{0};  // batches
+    double overlap[2];
+    alignas(64) double products[2][most_together];
+    double alpha[2][most_together];  // of the first thread alone: it owns alpha
+};
+
+// Whether v is large enough, from what is seen: the steps of a batch are safe where ||sum A_i delta_i||^2 is at most
+// sum v_i delta_i^2. That is so on average where batches are random, but examples that are visited because they move may
+// share more than others do; then `caution` grows.
+class Caution {
+  public:
+    explicit Caution(double value) : value_(value) {}
+    double value() const { return value_; }
+
+    void learn(double overlap, double own, double shared) {
+        constexpr double memory = 0.9, margin = 1.25;
+        overlap_ = memory * overlap_ + overlap, own_ = memory * own_ + own, shared_ = memory * shared_ + shared;
+        if (overlap_ > own_ + value_ * shared_ && shared_ > 0) value_ = margin * (overlap_ - own_) / shared_;
+    }
+
+  private:
+    double value_, overlap_ = 0, own_ = 0, shared_ = 0;
+};
+
+constexpr Size probe_every = 16;  // batches; to look costs as much as the products of one
+
+struct ShardVisits {
+    const ShardSteps& steps;
+    double inverse;  // 1 / (lambda n)
+    const Size* indices;
+    Size count;
+    int together;  // examples of a batch
+    double* alpha;
+    double* w;
+};
+
+template <class R>
+class ShardThread {
+  public:
+    ShardThread(const Shard<R>& shard, const ShardVisits& visits, std::vector<Mailbox>& boxes, int t, double caution)
+        : shard_(shard), visits_(visits), boxes_(boxes), t_(t), w_(visits.w + shard.first), caution_(caution) {}
+
+    void run() {
+        for (Size b = 0; b * visits_.together < visits_.count; ++b) {
+            const Size first = b * visits_.together;
+            const int size = int(std::min<Size>(visits_.together, visits_.count - first));
+            send(b, first, size);
+            double delta[most_together];
+            take_steps(b, visits_.indices + first, size, delta);
+            update(visits_.indices + first, size, delta);
+            overlap_ = 0;
+            if (b % probe_every == 0) probe(b, visits_.indices + first, size, delta);
+        }
+    }
+
+    double moved() const { return moved_; }
+    double caution() const { return caution_.value(); }
+
+  private:
+    void send(Size b, Size first, int size) {
+        Mailbox& box = boxes_[std::size_t(t_)];
+        for (int k = 0; k < size; ++k) {
+            prefetch_ahead(first + k);
+            const Size i = visits_.indices[first + k];
+            box.products[b & 1][k] = shard_.view.dot(shard_.stride * i, w_);
+            if (t_ == 0) box.alpha[b & 1][k] = visits_.alpha[i];
+        }
+        box.overlap[b & 1] = overlap_;
+        box.sent.store(b + 1, std::memory_order_release);
+    }
+
+    void take_steps(Size b, const Size* batch, int size, double* delta) {
+        double z[most_together] = {}, overlap = 0;
+        for (auto& box : boxes_) {
+            spin_until([&] { return box.sent.load(std::memory_order_acquire) > b; });
+            for (int k = 0; k < size; ++k) z[k] += box.products[b & 1][k];
+            overlap += box.overlap[b & 1];
+        }
+        if (b > 0 && (b - 1) % probe_every == 0) caution_.learn(overlap, own_, shared_);
+        const double* alpha = boxes_[0].alpha[b & 1];
+        visits_.steps(batch, size, z, alpha, caution_.value(), delta);
+        if (t_ != 0) return;
+        for (int k = 0; k < size; ++k) {
+            visits_.alpha[batch[k]] = alpha[k] + delta[k];
+            moved_ += delta[k] * delta[k];
+        }
+    }
+
+    void update(const Size* batch, int size, const double* delta) {
+        for (int k = 0; k < size; ++k) shard_.view.add_to(shard_.stride * batch[k], visits_.inverse * delta[k], w_);
+    }
+
+    // ||sum A_i delta_i||^2 / (lambda n) over the thread's features: by how much the steps changed their own products.
+    void probe(Size b, const Size* batch, int size, const double* delta) {
+        own_ = shared_ = 0;
+        for (int k = 0; k < size; ++k) {
+            const Size i = batch[k];
+            const double before = boxes_[std::size_t(t_)].products[b & 1][k];
+            overlap_ += delta[k] * (shard_.view.dot(shard_.stride * i, w_) - before);
+            own_ += visits_.steps.curvatures.scale[2 * i] * delta[k] * delta[k];
+            shared_ += visits_.steps.curvatures.scale[2 * i + 1] * delta[k] * delta[k];
+        }
+    }
+
+    // The visiting order is known: first what says where a row lies, then the row.
+    DUALFREE_INLINE void prefetch_ahead(Size at) const {
+        constexpr Size far_ahead = 24, near_ahead = 12;
+        if (at + far_ahead < visits_.count) {
+            const Size i = visits_.indices[at + far_ahead];
+            shard_.view.prefetch_bounds(shard_.stride * i);
+            __builtin_prefetch(visits_.steps.y + i);
+            __builtin_prefetch(visits_.steps.curvatures.scale + 2 * i);
+            if (t_ == 0) __builtin_prefetch(visits_.alpha + i);
+        }
+        if (at + near_ahead < visits_.count) shard_.view.prefetch(shard_.stride * visits_.indices[at + near_ahead]);
+    }
+
+    const Shard<R> shard_;
+    const ShardVisits visits_;
+    std::vector<Mailbox>& boxes_;
+    const int t_;
+    double* const w_;
+    Caution caution_;
+    double moved_ = 0, overlap_ = 0, own_ = 0, shared_ = 0;
+};
+
+// One visit to each listed example. Returns the sum of delta_i^2; `caution` goes in and comes out.
+template <class R, class Bounds>
+double dfsdca_shards(const R& rows, const Bounds* bounds, const Size* cuts, const ShardVisits& visits, Crew& crew,
+                     double& caution) {
+    std::vector<Mailbox> boxes(std::size_t(crew.size()));
+    double moved = 0, learnt = caution;
+    crew.run([&](int t) {
+        ShardThread<R> thread(shard_of(rows, bounds, cuts, crew.size(), t), visits, boxes, t, caution);
+        thread.run();
+        if (t == 0) moved = thread.moved(), learnt = thread.caution();
+    });
+    caution = learnt;
+    return moved;
+}
+
+}  // namespace dualfree

@@ -1,0 +1,98 @@
+"""Features owned by threads: how many threads, and how many examples at a time, pay."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from dualfree.arrays import Floats, Indices
+from dualfree.examples import Rows
+from dualfree.losses.builtin import BuiltIn
+from dualfree.problem import Problem
+
+# In nonzeros of a dfSDCA step, measured (docs/performance.md): what a step costs beside its nonzeros, on one thread and
+# on each of several, and what each thread adds to the wait of a batch.
+_STEP, _SHARD_STEP, _WAIT = 20.0, 22.0, 50.0
+_SEEN = 0.4  # of the epochs that batches may cost by the theorem
+_TOGETHER = (4, 8, 16, 32)  # examples of a batch
+_ALIGNED = 8  # features in a cache line of w
+_SAMPLE = 1000  # rows that tell how much the rows share
+_FEWEST = 500_000  # nonzeros for which threads are started unasked
+_LEAST_GAIN = 1.2  # for which they are
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Threads, examples of a batch, and the time that plain dfSDCA takes in that of this, both by estimate."""
+
+    threads: int
+    together: int
+    gain: float
+
+
+def plan(problem: Problem, n_threads: int) -> Plan:
+    """The cheapest of up to `n_threads` threads and of some sizes of batches.
+
+    A step costs each of T threads its part of the row and something besides, and a τ-th of a wait. Batches of τ make
+    v_i larger: by the theorem the epochs become ``(1 + l v/(λn)) / (1 + l ‖A‖²/(λn))`` times as many, and of what that
+    is above one some two fifths were seen.
+
+    Examples
+    --------
+    >>> import dualfree as df
+    >>> X = sparse.csr_array((np.ones(2000), np.arange(2000), np.arange(0, 2001, 100)), shape=(20, 2000))
+    >>> problem = df.Problem(X, df.losses.Squared(np.ones(20)), lam=1 / 20)  # 100 words of its own in each row
+    >>> chosen = plan(problem, n_threads=2)
+    >>> chosen.threads, chosen.together, round(chosen.gain, 1)
+    (2, 32, 1.6)
+    """
+    z, hardness, sharing = _shape(problem)
+    powers = [2**k for k in range(1, 10) if 2**k < n_threads]
+    plans = []
+    for threads in {min(count, problem.d) for count in (*powers, n_threads)}:
+        for together in _TOGETHER:
+            stretch = 1 + _SEEN * hardness / (1 + hardness) * (together - 1) * sharing
+            cost = (z / threads + _SHARD_STEP + _WAIT * threads / together) * stretch
+            plans.append(Plan(threads, together, (z + _STEP) / cost))
+    return max(plans, key=lambda each: (each.gain, -each.threads))
+
+
+def _shape(problem: Problem) -> tuple[float, float, float]:
+    """Nonzeros of a row, ``l ‖A_i‖²/(λn)``, and which part of ``‖A_i‖²`` another row's features have, on average."""
+    X, n = problem.examples.X, problem.n
+    hardness = float(np.mean(problem.l)) * problem.examples.typical_square_norm / (problem.lam * n)
+    if not sparse.issparse(X):
+        return float(X.shape[1]), hardness, 1.0
+    listed = X[np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.int64)]
+    squares, others = np.square(listed.data, dtype=np.float64), np.bincount(listed.indices, minlength=problem.d) - 1
+    total = float(squares.sum()) * max(1, listed.shape[0] - 1)
+    return problem.examples.stored / n, hardness, float(squares @ others[listed.indices]) / total if total else 0.0
+
+
+def pays(problem: Problem, n_threads: int) -> bool:
+    """Whether `dualfree.methods.shards` takes the problem, and would be faster than one thread."""
+    if n_threads < 2 or type(problem.examples) is not Rows or problem.examples.stored < _FEWEST:
+        return False
+    able = isinstance(problem.loss, BuiltIn) and problem.loss.all_convex and not problem.intercept and problem.mu == 0
+    return able and ordered(problem.examples) and plan(problem, n_threads).gain >= _LEAST_GAIN
+
+
+def ordered(examples: Rows) -> bool:
+    """Whether the columns of every row increase, as those of dense rows do."""
+    return not sparse.issparse(examples.X) or bool(examples.native[-1])
+
+
+def feature_cuts(counts: Floats, threads: int) -> Indices:
+    """Where each thread's features begin and the last one's end: about as many nonzeros for each.
+
+    Examples
+    --------
+    >>> feature_cuts(np.ones(100), 3).tolist()
+    [0, 32, 64, 100]
+    """
+    before = np.cumsum(counts)
+    shares = before[-1] * np.arange(1, threads) / threads
+    inner = np.searchsorted(before, shares) + 1
+    if len(counts) >= 2 * _ALIGNED * threads:
+        inner = inner // _ALIGNED * _ALIGNED
+    return np.concatenate([[0], np.minimum(inner, len(counts)), [len(counts)]]).astype(np.int64)
