@@ -53,8 +53,8 @@ def visit(problem, threads, together, order, alpha, omega, cuts=None):
     crew, inverse = kernels.Crew(threads), 1 / (problem.lam * n)
     cuts = shards.feature_cuts(problem.examples.feature_sums(), threads) if cuts is None else np.array(cuts)
     bounds = np.empty(n * (threads + 1) if len(rows) > 3 else 0, dtype=rows[2].dtype if len(rows) > 3 else np.int64)
-    kernels.shard_bounds(crew, rows, cuts, bounds)
-    shared = problem.examples.weighted_square_norms((omega - 1) * (together - 1) / (n - 1))
+    shared = np.empty(n)
+    kernels.divide_rows(crew, rows, cuts, (omega - 1) * (together - 1) / (n - 1), bounds, shared)
     scale = inverse * np.stack([problem.examples.square_norms, shared], axis=1).ravel()
     alpha, w, caution = alpha.copy(), problem.primal(alpha), np.ones(1)
     moved = kernels.dfsdca_shards(
@@ -161,6 +161,15 @@ def test_plans_use_no_more_threads_than_pay():
     assert shards.plan(dense, 64).threads <= 3
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_counts_are_those_of_the_features(layout, threads):
+    X, y = make_data()
+    counts = np.empty(X.shape[1])
+    kernels.shard_counts(kernels.Crew(threads), df.examples.Rows(LAYOUTS[layout](X)).native, counts)
+    np.testing.assert_array_equal(counts, (X != 0).sum(axis=0))
+
+
 def test_cuts_have_about_as_many_nonzeros_each():
     counts = np.random.default_rng(0).zipf(1.5, size=5000).clip(max=300).astype(float)
     cuts = shards.feature_cuts(counts, 4)
@@ -199,6 +208,11 @@ def test_the_kernel_refuses_what_would_read_out_of_bounds():
     with pytest.raises(ValueError, match="threads must be at least 1"):
         kernels.Crew(0)
     with pytest.raises(TypeError, match="bounds must have the type"):
-        kernels.shard_bounds(
-            kernels.Crew(1), problem.examples.native, np.array([0, X.shape[1]]), np.empty(2 * len(y), dtype=np.int16)
+        kernels.divide_rows(
+            kernels.Crew(1),
+            problem.examples.native,
+            np.array([0, X.shape[1]]),
+            omega,
+            np.empty(2 * len(y), dtype=np.int16),
+            np.empty(len(y)),
         )

@@ -31,14 +31,24 @@ static auto with_bounds(const DenseRows<Value>& rows, AnyArray&, int, Use&& use)
     return use(rows, static_cast<Size*>(nullptr));
 }
 
-static void find_bounds(Crew& crew, nb::tuple rows_tuple, In<Size> cuts, AnyArray bounds) {
+static void feature_counts(Crew& crew, nb::tuple rows_tuple, Out<double> counts) {
+    const Rows rows = rows_from(rows_tuple);
+    require_size("counts", counts.size(), features_of(rows));
+    nb::gil_scoped_release release;
+    std::visit([&](const auto& r) { count_features(r, crew, counts.data()); }, rows);
+}
+
+static void divide(Crew& crew, nb::tuple rows_tuple, In<Size> cuts, In<double> beta, AnyArray bounds,
+                   Out<double> shared) {
     const Rows rows = rows_from(rows_tuple);
     require_cuts(cuts, crew.size(), features_of(rows));
+    require_size("beta", beta.size(), features_of(rows));
+    require_size("shared", shared.size(), examples_of(rows));
     std::visit(
         [&](const auto& r) {
             with_bounds(r, bounds, crew.size(), [&](const auto& known, auto* out) {
                 nb::gil_scoped_release release;
-                shard_bounds(known, cuts.data(), crew, out);
+                divide_rows(known, cuts.data(), beta.data(), crew, out, shared.data());
             });
         },
         rows);
@@ -79,8 +89,9 @@ void bind_shards(nb::module_& module) {
                  new (crew) Crew(threads);
              })
         .def_prop_ro("size", &Crew::size);
-    module.def("shard_bounds", &find_bounds, nb::arg("crew"), nb::arg("rows"), nb::arg("cuts"),
-               nb::arg("bounds").noconvert());
+    module.def("shard_counts", &feature_counts, nb::arg("crew"), nb::arg("rows"), nb::arg("counts").noconvert());
+    module.def("divide_rows", &divide, nb::arg("crew"), nb::arg("rows"), nb::arg("cuts"), nb::arg("beta"),
+               nb::arg("bounds").noconvert(), nb::arg("shared").noconvert());
     module.def("dfsdca_shards", &visit_shards, nb::arg("crew"), nb::arg("rows"), nb::arg("loss"), nb::arg("cuts"),
                nb::arg("bounds").noconvert(), nb::arg("scale"), nb::arg("inverse"), nb::arg("indices"),
                nb::arg("together"), nb::arg("caution").noconvert(), nb::arg("alpha").noconvert(),

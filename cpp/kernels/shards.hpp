@@ -37,24 +37,50 @@ Shard<DenseRows<Value>> shard_of(const DenseRows<Value>& rows, const void*, cons
     return {view, 1, cuts[t]};
 }
 
-// Where the entries of each row pass from one thread's features to the next one's; the columns of every row increase.
-template <class Values, class Index>
-void shard_bounds(const CsrRows<Values, Index>& rows, const Size* cuts, Crew& crew, Index* bounds) {
+// For each feature, the rows that have it.
+template <class R>
+void count_features(const R& rows, Crew& crew, double* counts) {
     const int threads = crew.size();
+    std::vector<std::vector<std::int32_t>> parts(std::size_t(threads), std::vector<std::int32_t>(std::size_t(rows.d)));
     crew.run([&](int t) {
-        for (Size i = cut(rows.n, threads, t); i < cut(rows.n, threads, t + 1); ++i) {
-            Index *own = bounds + (threads + 1) * i, at = rows.start[i];
-            own[0] = at;
-            for (int k = 1; k < threads; ++k)
-                own[k] = at = Index(std::lower_bound(rows.columns + at, rows.columns + rows.start[i + 1], Index(cuts[k])) -
-                                    rows.columns);
-            own[threads] = rows.start[i + 1];
-        }
+        auto* own = parts[std::size_t(t)].data();
+        for (Size i = cut(rows.n, threads, t); i < cut(rows.n, threads, t + 1); ++i)
+            rows.for_each(i, [own](Size j, double) { ++own[j]; });
     });
+    for (Size j = 0; j < rows.d; ++j) {
+        double sum = 0;
+        for (const auto& part : parts) sum += part[std::size_t(j)];
+        counts[j] = sum;
+    }
+}
+
+// Where the entries of row i pass from one thread's features to the next one's; its columns increase.
+template <class Values, class Index>
+void find_bounds(const CsrRows<Values, Index>& rows, Size i, const Size* cuts, int threads, Index* bounds) {
+    Index *own = bounds + (threads + 1) * i, at = rows.start[i];
+    const Index* end = rows.columns + rows.start[i + 1];
+    own[0] = at;
+    for (int t = 1; t < threads; ++t)
+        own[t] = at = Index(std::lower_bound(rows.columns + at, end, Index(cuts[t])) - rows.columns);
+    own[threads] = rows.start[i + 1];
 }
 
 template <class Value>
-void shard_bounds(const DenseRows<Value>&, const Size*, Crew&, const void*) {}  // the same in every row
+void find_bounds(const DenseRows<Value>&, Size, const Size*, int, const void*) {}  // the same in every row
+
+// The bounds of all rows, and `shared`: sum_j beta_j A_ij^2 for each, in one pass.
+template <class R, class Bounds>
+void divide_rows(const R& rows, const Size* cuts, const double* beta, Crew& crew, Bounds* bounds, double* shared) {
+    const int threads = crew.size();
+    crew.run([&](int t) {
+        for (Size i = cut(rows.n, threads, t); i < cut(rows.n, threads, t + 1); ++i) {
+            find_bounds(rows, i, cuts, threads, bounds);
+            double sum = 0;
+            rows.for_each(i, [&](Size j, double x) { sum += beta[j] * x * x; });
+            shared[i] = sum;
+        }
+    });
+}
 
 // What a thread sends: two places by turns, so that one is read while the next is written. A thread begins to write a place again
 // when all have sent what they send after reading it.

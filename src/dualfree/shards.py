@@ -64,9 +64,10 @@ def _shape(problem: Problem) -> tuple[float, float, float]:
     if not sparse.issparse(X):
         return float(X.shape[1]), hardness, 1.0
     listed = X[np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.int64)]
-    squares, others = np.square(listed.data, dtype=np.float64), np.bincount(listed.indices, minlength=problem.d) - 1
+    squares, others = np.square(listed.data, dtype=np.float64), np.bincount(listed.indices, minlength=problem.d) - 1.0
     total = float(squares.sum()) * max(1, listed.shape[0] - 1)
-    return problem.examples.stored / n, hardness, float(squares @ others[listed.indices]) / total if total else 0.0
+    squares *= others[listed.indices]
+    return problem.examples.stored / n, hardness, float(squares.sum()) / total if total else 0.0
 
 
 def pays(problem: Problem, n_threads: int) -> bool:
