@@ -161,13 +161,13 @@ def test_plans_use_no_more_threads_than_pay():
     assert shards.plan(dense, 64).threads <= 3
 
 
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("threads", "every"), [(1, 1), (3, 4)])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_counts_are_those_of_the_features(layout, threads):
-    X, y = make_data()
+def test_counts_are_those_of_the_features(layout, threads, every):
+    X, _ = make_data()
     counts = np.empty(X.shape[1])
-    kernels.shard_counts(kernels.Crew(threads), df.examples.Rows(LAYOUTS[layout](X)).native, counts)
-    np.testing.assert_array_equal(counts, (X != 0).sum(axis=0))
+    kernels.shard_counts(kernels.Crew(threads), df.examples.Rows(LAYOUTS[layout](X)).native, every, counts)
+    np.testing.assert_array_equal(counts, (X[::every] != 0).sum(axis=0))
 
 
 def test_cuts_have_about_as_many_nonzeros_each():

@@ -31,11 +31,12 @@ static auto with_bounds(const DenseRows<Value>& rows, AnyArray&, int, Use&& use)
     return use(rows, static_cast<Size*>(nullptr));
 }
 
-static void feature_counts(Crew& crew, nb::tuple rows_tuple, Out<double> counts) {
+static void feature_counts(Crew& crew, nb::tuple rows_tuple, Size every, Out<double> counts) {
     const Rows rows = rows_from(rows_tuple);
+    if (every < 1) throw nb::value_error("every must be at least 1.");
     require_size("counts", counts.size(), features_of(rows));
     nb::gil_scoped_release release;
-    std::visit([&](const auto& r) { count_features(r, crew, counts.data()); }, rows);
+    std::visit([&](const auto& r) { count_features(r, every, crew, counts.data()); }, rows);
 }
 
 static void divide(Crew& crew, nb::tuple rows_tuple, In<Size> cuts, In<double> beta, AnyArray bounds,
@@ -89,7 +90,8 @@ void bind_shards(nb::module_& module) {
                  new (crew) Crew(threads);
              })
         .def_prop_ro("size", &Crew::size);
-    module.def("shard_counts", &feature_counts, nb::arg("crew"), nb::arg("rows"), nb::arg("counts").noconvert());
+    module.def("shard_counts", &feature_counts, nb::arg("crew"), nb::arg("rows"), nb::arg("every"),
+               nb::arg("counts").noconvert());
     module.def("divide_rows", &divide, nb::arg("crew"), nb::arg("rows"), nb::arg("cuts"), nb::arg("beta"),
                nb::arg("bounds").noconvert(), nb::arg("shared").noconvert());
     module.def("dfsdca_shards", &visit_shards, nb::arg("crew"), nb::arg("rows"), nb::arg("loss"), nb::arg("cuts"),

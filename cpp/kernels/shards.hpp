@@ -37,15 +37,16 @@ Shard<DenseRows<Value>> shard_of(const DenseRows<Value>& rows, const void*, cons
     return {view, 1, cuts[t]};
 }
 
-// For each feature, the rows that have it.
+// For each feature, how many of every `every`-th row have it.
 template <class R>
-void count_features(const R& rows, Crew& crew, double* counts) {
+void count_features(const R& rows, Size every, Crew& crew, double* counts) {
     const int threads = crew.size();
+    const Size seen = (rows.n + every - 1) / every;
     std::vector<std::vector<std::int32_t>> parts(std::size_t(threads), std::vector<std::int32_t>(std::size_t(rows.d)));
     crew.run([&](int t) {
         auto* own = parts[std::size_t(t)].data();
-        for (Size i = cut(rows.n, threads, t); i < cut(rows.n, threads, t + 1); ++i)
-            rows.for_each(i, [own](Size j, double) { ++own[j]; });
+        for (Size k = cut(seen, threads, t); k < cut(seen, threads, t + 1); ++k)
+            rows.for_each(k * every, [own](Size j, double) { ++own[j]; });
     });
     for (Size j = 0; j < rows.d; ++j) {
         double sum = 0;
@@ -54,31 +55,45 @@ void count_features(const R& rows, Crew& crew, double* counts) {
     }
 }
 
-// Where the entries of row i pass from one thread's features to the next one's; its columns increase.
-template <class Values, class Index>
-void find_bounds(const CsrRows<Values, Index>& rows, Size i, const Size* cuts, int threads, Index* bounds) {
-    Index *own = bounds + (threads + 1) * i, at = rows.start[i];
-    const Index* end = rows.columns + rows.start[i + 1];
-    own[0] = at;
-    for (int t = 1; t < threads; ++t)
-        own[t] = at = Index(std::lower_bound(rows.columns + at, end, Index(cuts[t])) - rows.columns);
-    own[threads] = rows.start[i + 1];
+// The first of the increasing columns that is not below `wanted`, without a branch, which would be a guess at each half.
+template <class Index>
+const Index* first_from(const Index* first, const Index* last, Index wanted) {
+    for (std::ptrdiff_t left = last - first; left > 0;) {
+        const std::ptrdiff_t half = left - left / 2;
+        first += first[half - 1] < wanted ? half : 0;
+        left -= half;
+    }
+    return first;
 }
 
-template <class Value>
-void find_bounds(const DenseRows<Value>&, Size, const Size*, int, const void*) {}  // the same in every row
+// Where the entries of row i pass from one thread's features to the next one's, and sum_j beta_j A_ij^2.
+template <class Values, class Index>
+double divide_row(const CsrRows<Values, Index>& rows, Size i, const Size* cuts, int threads, const double* beta,
+                  Index* bounds) {
+    const Size first = rows.start[i], last = rows.start[i + 1];
+    Index* own = bounds + (threads + 1) * i;
+    own[0] = Index(first), own[threads] = Index(last);
+    for (int t = 1; t < threads; ++t)
+        own[t] = Index(first_from(rows.columns + own[t - 1], rows.columns + last, Index(cuts[t])) - rows.columns);
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (Size k = first; k < last; ++k) sum += beta[rows.columns[k]] * double(rows.values[k]) * double(rows.values[k]);
+    return sum;
+}
 
-// The bounds of all rows, and `shared`: sum_j beta_j A_ij^2 for each, in one pass.
+template <class Value>  // of which each is divided in the same way
+double divide_row(const DenseRows<Value>& rows, Size i, const Size*, int, const double* beta, const void*) {
+    double sum = 0;
+    rows.for_each(i, [&](Size j, double x) { sum += beta[j] * x * x; });
+    return sum;
+}
+
 template <class R, class Bounds>
 void divide_rows(const R& rows, const Size* cuts, const double* beta, Crew& crew, Bounds* bounds, double* shared) {
     const int threads = crew.size();
     crew.run([&](int t) {
-        for (Size i = cut(rows.n, threads, t); i < cut(rows.n, threads, t + 1); ++i) {
-            find_bounds(rows, i, cuts, threads, bounds);
-            double sum = 0;
-            rows.for_each(i, [&](Size j, double x) { sum += beta[j] * x * x; });
-            shared[i] = sum;
-        }
+        for (Size i = cut(rows.n, threads, t); i < cut(rows.n, threads, t + 1); ++i)
+            shared[i] = divide_row(rows, i, cuts, threads, beta, bounds);
     });
 }
 

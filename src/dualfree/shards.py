@@ -16,7 +16,6 @@ _STEP, _SHARD_STEP, _WAIT = 20.0, 22.0, 50.0
 _SEEN = 0.4  # of the epochs that batches may cost by the theorem
 _TOGETHER = (4, 8, 16, 32)  # examples of a batch
 _ALIGNED = 8  # features in a cache line of w
-_SAMPLE = 1000  # rows that tell how much the rows share
 _FEWEST = 500_000  # nonzeros for which threads are started unasked
 _LEAST_GAIN = 1.2  # for which they are
 
@@ -46,7 +45,9 @@ def plan(problem: Problem, n_threads: int) -> Plan:
     >>> chosen.threads, chosen.together, round(chosen.gain, 1)
     (2, 32, 1.6)
     """
-    z, hardness, sharing = _shape(problem)
+    examples = problem.examples
+    z, sharing = examples.stored / problem.n, examples.typical_sharing
+    hardness = float(np.mean(problem.l)) * examples.typical_square_norm / (problem.lam * problem.n)
     powers = [2**k for k in range(1, 10) if 2**k < n_threads]
     plans = []
     for threads in {min(count, problem.d) for count in (*powers, n_threads)}:
@@ -55,19 +56,6 @@ def plan(problem: Problem, n_threads: int) -> Plan:
             cost = (z / threads + _SHARD_STEP + _WAIT * threads / together) * stretch
             plans.append(Plan(threads, together, (z + _STEP) / cost))
     return max(plans, key=lambda each: (each.gain, -each.threads))
-
-
-def _shape(problem: Problem) -> tuple[float, float, float]:
-    """Nonzeros of a row, ``l ‖A_i‖²/(λn)``, and which part of ``‖A_i‖²`` another row's features have, on average."""
-    X, n = problem.examples.X, problem.n
-    hardness = float(np.mean(problem.l)) * problem.examples.typical_square_norm / (problem.lam * n)
-    if not sparse.issparse(X):
-        return float(X.shape[1]), hardness, 1.0
-    listed = X[np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.int64)]
-    squares, others = np.square(listed.data, dtype=np.float64), np.bincount(listed.indices, minlength=problem.d) - 1.0
-    total = float(squares.sum()) * max(1, listed.shape[0] - 1)
-    squares *= others[listed.indices]
-    return problem.examples.stored / n, hardness, float(squares.sum()) / total if total else 0.0
 
 
 def pays(problem: Problem, n_threads: int) -> bool:

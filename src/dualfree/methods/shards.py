@@ -17,6 +17,8 @@ from dualfree.samplings.serial import Shuffled
 from dualfree.shards import feature_cuts, ordered, plan
 from dualfree.steps import StepRule
 
+_COUNTED = 5000  # rows in which features are counted
+
 
 @dataclass(frozen=True)
 class _Shards:
@@ -35,9 +37,9 @@ class DfSDCAShards(DfSDCA):
     For each batch a thread computes its features' part of the products ``A_iᵀw``, sends these τ sums to the others and
     waits for theirs. Then each of them takes all τ implicit steps and updates its own features: w never travels. The
     steps are those of τ-nice sampling, ``v_i = Σ_j (1 + c (|J_j| − 1)(τ − 1)/(n − 1)) A_ij²`` with c = 1 at first, J_j
-    the examples with feature j. Batches are drawn from what `Restless` chooses, and such examples may share more than
-    others do. So the kernel looks now and then whether ``‖Σ A_i δ_i‖² ≤ Σ v_i δ_i²`` for the steps δ of a batch, and
-    where, over some of these looks, it is not so, c grows.
+    the examples with feature j, by a sample of some thousands. Batches are drawn from what `Restless` chooses, and such
+    examples may share more than others do. So the kernel looks now and then whether ``‖Σ A_i δ_i‖² ≤ Σ v_i δ_i²`` for
+    the steps δ of a batch, and where, over some of these looks, it is not so, c grows.
 
     It pays where rows have many nonzeros and few of them in common with other rows, as texts. τ, and how many of the
     threads are used, is chosen by `dualfree.shards.plan`. The answer depends on the number of threads, within the
@@ -103,13 +105,15 @@ class DfSDCAShards(DfSDCA):
     def _divide(self) -> _Shards:
         problem, examples = self.problem, self.problem.examples
         chosen = plan(problem, self.n_threads)
-        crew, counts = kernels.Crew(chosen.threads), np.empty(problem.d)
-        kernels.shard_counts(crew, examples.native, counts)
-        cuts = feature_cuts(counts, chosen.threads)
+        crew, omega, every = kernels.Crew(chosen.threads), np.empty(problem.d), max(1, problem.n // _COUNTED)
+        kernels.shard_counts(crew, examples.native, every, omega)
+        cuts = feature_cuts(omega, chosen.threads)
+        if every > 1:  # one more than seen: some features are in none of these rows
+            omega = every * (omega + 1)
         bounds = np.empty(0, dtype=np.int64)
         if len(examples.native) > 3:  # sparse: offsets of the kind that X has
             bounds = np.empty(problem.n * (chosen.threads + 1), dtype=examples.native[2].dtype)
-        beta, shared = (counts - 1) * (chosen.together - 1) / max(1, problem.n - 1), np.empty(problem.n)
+        beta, shared = (omega - 1) * (chosen.together - 1) / max(1, problem.n - 1), np.empty(problem.n)
         kernels.divide_rows(crew, examples.native, cuts, beta, bounds, shared)
         scale = np.empty((problem.n, 2))
         scale[:, 0], scale[:, 1] = self.rule.scale, shared / (problem.lam * problem.n)
