@@ -47,7 +47,7 @@ def make_wide(loss=df.losses.Logistic, n=4000, d=9000, lam=1.0):
     return df.Problem(X, loss(np.sign(X @ rng.normal(size=d) + 0.1 * rng.normal(size=n))), lam=lam / n)
 
 
-def visit(problem, threads, together, order, alpha, omega, cuts=None):
+def visit(problem, threads, together, order, alpha, omega, cuts=None, alone=False):
     """One call of the kernel: w, α and the caution that it ends with."""
     rows, n = problem.examples.native, problem.n
     crew, inverse = kernels.Crew(threads), 1 / (problem.lam * n)
@@ -58,7 +58,7 @@ def visit(problem, threads, together, order, alpha, omega, cuts=None):
     scale = inverse * np.stack([problem.examples.square_norms, shared], axis=1).ravel()
     alpha, w, caution = alpha.copy(), problem.primal(alpha), np.ones(1)
     moved = kernels.dfsdca_shards(
-        crew, rows, problem.loss.native, cuts, bounds, scale, inverse, order, together, caution, alpha, w
+        crew, rows, problem.loss.native, cuts, bounds, scale, inverse, order, together, alone, caution, alpha, w
     )
     return w, alpha, caution[0], moved
 
@@ -83,6 +83,10 @@ def test_the_kernel_is_the_literal_method(loss, layout, together, threads):
     np.testing.assert_allclose(caution, expected[2], rtol=1e-9)
     np.testing.assert_allclose(w, problem.primal(after), atol=1e-10)
     np.testing.assert_allclose(moved, np.sum((after - alpha) ** 2), rtol=1e-12)
+    by_one = visit(problem, threads, together, order, alpha, omega, alone=True)
+    np.testing.assert_array_equal(
+        np.concatenate([w, after, [caution, moved]]), np.concatenate([*by_one[:2], by_one[2:]])
+    )
 
 
 def test_weights_and_plain_batches_agree_with_algorithm_1():

@@ -56,8 +56,8 @@ static void divide(Crew& crew, nb::tuple rows_tuple, In<Size> cuts, In<double> b
 }
 
 static double visit_shards(Crew& crew, nb::tuple rows_tuple, nb::tuple loss_tuple, In<Size> cuts, AnyArray bounds,
-                           In<double> scale, double inverse, In<Size> indices, int together, Out<double> caution,
-                           Out<double> alpha, Out<double> w) {
+                           In<double> scale, double inverse, In<Size> indices, int together, bool alone,
+                           Out<double> caution, Out<double> alpha, Out<double> w) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
     const Size n = examples_of(rows);
@@ -76,7 +76,7 @@ static double visit_shards(Crew& crew, nb::tuple rows_tuple, nb::tuple loss_tupl
             if (r.constant != 0) throw nb::value_error("rows: a constant feature is not taken.");
             return with_bounds(r, bounds, crew.size(), [&](const auto& known, auto* found) {
                 nb::gil_scoped_release release;
-                return dfsdca_shards(known, found, cuts.data(), visits, crew, *caution.data());
+                return dfsdca_shards(known, found, cuts.data(), visits, crew, alone, *caution.data());
             });
         },
         rows);
@@ -96,6 +96,6 @@ void bind_shards(nb::module_& module) {
                nb::arg("bounds").noconvert(), nb::arg("shared").noconvert());
     module.def("dfsdca_shards", &visit_shards, nb::arg("crew"), nb::arg("rows"), nb::arg("loss"), nb::arg("cuts"),
                nb::arg("bounds").noconvert(), nb::arg("scale"), nb::arg("inverse"), nb::arg("indices"),
-               nb::arg("together"), nb::arg("caution").noconvert(), nb::arg("alpha").noconvert(),
+               nb::arg("together"), nb::arg("alone"), nb::arg("caution").noconvert(), nb::arg("alpha").noconvert(),
                nb::arg("w").noconvert());
 }

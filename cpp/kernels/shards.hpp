@@ -5,6 +5,7 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <utility>
 #include <vector>
 
 #include "crew.hpp"
@@ -101,7 +102,7 @@ void divide_rows(const R& rows, const Size* cuts, const double* beta, Crew& crew
 // when all have sent what they send after reading it.
 struct alignas(64) Mailbox {
     std::atomic<Size> sent{0};  // batches
-    double overlap[2];
+    double overlap = 0;         // of the last batch that was looked at; there are others before the next one
     alignas(64) double products[2][most_together];
     double alpha[2][most_together];  // of the first thread alone: it owns alpha
 };
@@ -136,22 +137,27 @@ struct ShardVisits {
     double* w;
 };
 
+// One thread's work on its shard; or on all of them, with the same sums in the same order, where the others are busy with
+// something else.
 template <class R>
-class ShardThread {
+class ShardWorker {
   public:
-    ShardThread(const Shard<R>& shard, const ShardVisits& visits, std::vector<Mailbox>& boxes, int t, double caution)
-        : shard_(shard), visits_(visits), boxes_(boxes), t_(t), w_(visits.w + shard.first), caution_(caution) {}
+    ShardWorker(std::vector<Shard<R>> shards, int first, const ShardVisits& visits, std::vector<Mailbox>& boxes,
+                double caution)
+        : shards_(std::move(shards)), first_(first), visits_(visits), boxes_(boxes), caution_(caution) {}
 
     void run() {
         for (Size b = 0; b * visits_.together < visits_.count; ++b) {
-            const Size first = b * visits_.together;
-            const int size = int(std::min<Size>(visits_.together, visits_.count - first));
-            send(b, first, size);
+            const Size from = b * visits_.together;
+            const Size* batch = visits_.indices + from;
+            const int size = int(std::min<Size>(visits_.together, visits_.count - from));
+            for (std::size_t s = 0; s < shards_.size(); ++s) send(shards_[s], box(s), b, from, size);
             double delta[most_together];
-            take_steps(b, visits_.indices + first, size, delta);
-            update(visits_.indices + first, size, delta);
-            overlap_ = 0;
-            if (b % probe_every == 0) probe(b, visits_.indices + first, size, delta);
+            take_steps(b, batch, size, delta);
+            for (const auto& shard : shards_)
+                for (int k = 0; k < size; ++k)
+                    shard.view.add_to(shard.stride * batch[k], visits_.inverse * delta[k], visits_.w + shard.first);
+            if (b % probe_every == 0) probe(b, batch, size, delta);
         }
     }
 
@@ -159,84 +165,94 @@ class ShardThread {
     double caution() const { return caution_.value(); }
 
   private:
-    void send(Size b, Size first, int size) {
-        Mailbox& box = boxes_[std::size_t(t_)];
+    Mailbox& box(std::size_t s) { return boxes_[std::size_t(first_) + s]; }
+
+    void send(const Shard<R>& shard, Mailbox& box, Size b, Size from, int size) {
         for (int k = 0; k < size; ++k) {
-            prefetch_ahead(first + k);
-            const Size i = visits_.indices[first + k];
-            box.products[b & 1][k] = shard_.view.dot(shard_.stride * i, w_);
-            if (t_ == 0) box.alpha[b & 1][k] = visits_.alpha[i];
+            prefetch_ahead(shard, from + k);
+            const Size i = visits_.indices[from + k];
+            box.products[b & 1][k] = shard.view.dot(shard.stride * i, visits_.w + shard.first);
+            if (&box == boxes_.data()) box.alpha[b & 1][k] = visits_.alpha[i];
         }
-        box.overlap[b & 1] = overlap_;
         box.sent.store(b + 1, std::memory_order_release);
     }
 
     void take_steps(Size b, const Size* batch, int size, double* delta) {
+        const bool probed = b > 0 && (b - 1) % probe_every == 0;
         double z[most_together] = {}, overlap = 0;
         for (auto& box : boxes_) {
             spin_until([&] { return box.sent.load(std::memory_order_acquire) > b; });
             for (int k = 0; k < size; ++k) z[k] += box.products[b & 1][k];
-            overlap += box.overlap[b & 1];
+            if (probed) overlap += box.overlap;
         }
-        if (b > 0 && (b - 1) % probe_every == 0) caution_.learn(overlap, own_, shared_);
+        if (probed) caution_.learn(overlap, own_, shared_);
         const double* alpha = boxes_[0].alpha[b & 1];
         visits_.steps(batch, size, z, alpha, caution_.value(), delta);
-        if (t_ != 0) return;
+        if (first_ != 0) return;
         for (int k = 0; k < size; ++k) {
             visits_.alpha[batch[k]] = alpha[k] + delta[k];
             moved_ += delta[k] * delta[k];
         }
     }
 
-    void update(const Size* batch, int size, const double* delta) {
-        for (int k = 0; k < size; ++k) shard_.view.add_to(shard_.stride * batch[k], visits_.inverse * delta[k], w_);
-    }
-
-    // ||sum A_i delta_i||^2 / (lambda n) over the thread's features: by how much the steps changed their own products.
+    // ||sum A_i delta_i||^2 / (lambda n) over each shard's features: by how much the steps changed their own products.
     void probe(Size b, const Size* batch, int size, const double* delta) {
+        for (std::size_t s = 0; s < shards_.size(); ++s) {
+            const auto& shard = shards_[s];
+            double overlap = 0;
+            for (int k = 0; k < size; ++k) {
+                const double after = shard.view.dot(shard.stride * batch[k], visits_.w + shard.first);
+                overlap += delta[k] * (after - box(s).products[b & 1][k]);
+            }
+            box(s).overlap = overlap;
+        }
         own_ = shared_ = 0;
         for (int k = 0; k < size; ++k) {
-            const Size i = batch[k];
-            const double before = boxes_[std::size_t(t_)].products[b & 1][k];
-            overlap_ += delta[k] * (shard_.view.dot(shard_.stride * i, w_) - before);
-            own_ += visits_.steps.curvatures.scale[2 * i] * delta[k] * delta[k];
-            shared_ += visits_.steps.curvatures.scale[2 * i + 1] * delta[k] * delta[k];
+            own_ += visits_.steps.curvatures.scale[2 * batch[k]] * delta[k] * delta[k];
+            shared_ += visits_.steps.curvatures.scale[2 * batch[k] + 1] * delta[k] * delta[k];
         }
     }
 
     // The visiting order is known: first what says where a row lies, then the row.
-    DUALFREE_INLINE void prefetch_ahead(Size at) const {
+    DUALFREE_INLINE void prefetch_ahead(const Shard<R>& shard, Size at) const {
         constexpr Size far_ahead = 24, near_ahead = 12;
         if (at + far_ahead < visits_.count) {
             const Size i = visits_.indices[at + far_ahead];
-            shard_.view.prefetch_bounds(shard_.stride * i);
+            shard.view.prefetch_bounds(shard.stride * i);
             __builtin_prefetch(visits_.steps.y + i);
             __builtin_prefetch(visits_.steps.curvatures.scale + 2 * i);
-            if (t_ == 0) __builtin_prefetch(visits_.alpha + i);
+            if (first_ == 0) __builtin_prefetch(visits_.alpha + i);
         }
-        if (at + near_ahead < visits_.count) shard_.view.prefetch(shard_.stride * visits_.indices[at + near_ahead]);
+        if (at + near_ahead < visits_.count) shard.view.prefetch(shard.stride * visits_.indices[at + near_ahead]);
     }
 
-    const Shard<R> shard_;
+    const std::vector<Shard<R>> shards_;
+    const int first_;  // the number of the first of them
     const ShardVisits visits_;
     std::vector<Mailbox>& boxes_;
-    const int t_;
-    double* const w_;
     Caution caution_;
-    double moved_ = 0, overlap_ = 0, own_ = 0, shared_ = 0;
+    double moved_ = 0, own_ = 0, shared_ = 0;
 };
 
-// One visit to each listed example. Returns the sum of delta_i^2; `caution` goes in and comes out.
+// One visit to each listed example; `alone`: by this thread, with the same bits. Returns the sum of delta_i^2; `caution` goes
+// in and comes out.
 template <class R, class Bounds>
 double dfsdca_shards(const R& rows, const Bounds* bounds, const Size* cuts, const ShardVisits& visits, Crew& crew,
-                     double& caution) {
-    std::vector<Mailbox> boxes(std::size_t(crew.size()));
+                     bool alone, double& caution) {
+    const int threads = crew.size();
+    std::vector<Mailbox> boxes(static_cast<std::size_t>(threads));
     double moved = 0, learnt = caution;
-    crew.run([&](int t) {
-        ShardThread<R> thread(shard_of(rows, bounds, cuts, crew.size(), t), visits, boxes, t, caution);
-        thread.run();
-        if (t == 0) moved = thread.moved(), learnt = thread.caution();
-    });
+    const auto work = [&](int first, int last) {
+        std::vector<Shard<R>> own;
+        for (int t = first; t < last; ++t) own.push_back(shard_of(rows, bounds, cuts, threads, t));
+        ShardWorker<R> worker(std::move(own), first, visits, boxes, caution);
+        worker.run();
+        if (first == 0) moved = worker.moved(), learnt = worker.caution();
+    };
+    if (alone)
+        work(0, threads);
+    else
+        crew.run([&](int t) { work(t, t + 1); });
     caution = learnt;
     return moved;
 }

@@ -18,6 +18,7 @@ _TOGETHER = (4, 8, 16, 32)  # examples of a batch
 _ALIGNED = 8  # features in a cache line of w
 _FEWEST = 500_000  # nonzeros for which threads are started unasked
 _LEAST_GAIN = 1.2  # for which they are
+_LONGEST = 16  # calls until threads that were no help are tried again
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,40 @@ def plan(problem: Problem, n_threads: int) -> Plan:
             cost = (z / threads + _SHARD_STEP + _WAIT * threads / together) * stretch
             plans.append(Plan(threads, together, (z + _STEP) / cost))
     return max(plans, key=lambda each: (each.gain, -each.threads))
+
+
+class Turns:
+    """Whether the next visits are made by all threads or by one: whichever was faster, by the clock.
+
+    One begins, to have something to compare with. Where all threads took longer, one goes on for a while, twice as long
+    each time, before they are tried again.
+
+    Examples
+    --------
+    >>> turns, seen = Turns(), []
+    >>> for _ in range(8):  # on this machine all threads take twice as long as one
+    ...     seen.append(turns.alone)
+    ...     turns.learn(1.0 if turns.alone else 2.0)
+    >>> seen
+    [True, False, True, False, True, True, False, True]
+    """
+
+    def __init__(self) -> None:
+        self.alone = True
+        self._by_one = np.inf  # seconds for a visit
+        self._patience, self._left = 1, 1
+
+    def learn(self, seconds: float) -> None:
+        """Take in how long a visit took."""
+        if self.alone:
+            self._by_one = seconds
+            self._left -= 1
+            self.alone = self._left > 0
+        elif seconds > self._by_one:
+            self.alone, self._left = True, self._patience
+            self._patience = min(2 * self._patience, _LONGEST)
+        else:
+            self._patience = 1
 
 
 def pays(problem: Problem, n_threads: int) -> bool:

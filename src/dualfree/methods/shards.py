@@ -1,5 +1,6 @@
 """dfSDCA on several threads, each of which owns a part of the features."""
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +15,11 @@ from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Draws
 from dualfree.samplings.restless import Restless
 from dualfree.samplings.serial import Shuffled
-from dualfree.shards import feature_cuts, ordered, plan
+from dualfree.shards import Turns, feature_cuts, ordered, plan
 from dualfree.steps import StepRule
 
 _COUNTED = 5000  # rows in which features are counted
+_PIECES = 8  # of an epoch, after each of which it is seen whether the threads were a help
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,9 @@ class DfSDCAShards(DfSDCA):
     the examples with feature j, by a sample of some thousands. Batches are drawn from what `Restless` chooses, and such
     examples may share more than others do. So the kernel looks now and then whether ``‖Σ A_i δ_i‖² ≤ Σ v_i δ_i²`` for
     the steps δ of a batch, and where, over some of these looks, it is not so, c grows.
+
+    Threads that wait for each other need a core each. Where other programs keep them from it, one thread does the work
+    of all, with the same bits, until they are free again (`dualfree.shards.Turns`).
 
     It pays where rows have many nonzeros and few of them in common with other rows, as texts. τ, and how many of the
     threads are used, is chosen by `dualfree.shards.plan`. The answer depends on the number of threads, within the
@@ -82,25 +87,37 @@ class DfSDCAShards(DfSDCA):
             )
         self._shards: _Shards | None = None
         self._caution = np.ones(1)
+        self._turns = Turns()
 
     def advance(self, state: State, draws: Draws) -> None:
-        problem = self.problem
         shards = self._shards = self._shards or self._divide()
-        state.moved += kernels.dfsdca_shards(
-            shards.crew,
-            problem.examples.native,
-            problem.loss.native,
-            shards.cuts,
-            shards.bounds,
-            shards.scale,
-            1 / (problem.lam * problem.n),
-            draws.indices,
-            shards.together,
-            self._caution,
-            state.alpha,
-            state.w,
-        )
+        piece = -(-self.problem.n // (_PIECES * shards.together)) * shards.together
+        for first in range(0, draws.count, piece):
+            visited = draws.indices[first : first + piece]
+            alone, begun = self._turns.alone, time.perf_counter()
+            state.moved += self._visit(shards, state, visited, alone)
+            self._turns.learn((time.perf_counter() - begun) / len(visited))
         state.iteration += draws.count
+
+    def _visit(self, shards: _Shards, state: State, visited: Indices, alone: bool) -> float:
+        problem = self.problem
+        return float(
+            kernels.dfsdca_shards(
+                shards.crew,
+                problem.examples.native,
+                problem.loss.native,
+                shards.cuts,
+                shards.bounds,
+                shards.scale,
+                1 / (problem.lam * problem.n),
+                visited,
+                shards.together,
+                alone,
+                self._caution,
+                state.alpha,
+                state.w,
+            )
+        )
 
     def _divide(self) -> _Shards:
         problem, examples = self.problem, self.problem.examples
