@@ -16,7 +16,7 @@ _STEP, _SHARD_STEP, _WAIT = 20.0, 22.0, 50.0
 _SEEN = 0.4  # of the epochs that batches may cost by the theorem
 _TOGETHER = (4, 8, 16, 32)  # examples of a batch
 _ALIGNED = 8  # features in a cache line of w
-_FEWEST = 500_000  # nonzeros for which threads are started unasked
+_FEWEST = 1_000_000  # nonzeros for which threads are started unasked
 _LEAST_GAIN = 1.2  # for which they are
 _LONGEST = 16  # calls until threads that were no help are tried again
 
