@@ -142,9 +142,10 @@ struct ShardVisits {
 template <class R>
 class ShardWorker {
   public:
-    ShardWorker(std::vector<Shard<R>> shards, int first, const ShardVisits& visits, std::vector<Mailbox>& boxes,
-                double caution)
-        : shards_(std::move(shards)), first_(first), visits_(visits), boxes_(boxes), caution_(caution) {}
+    ShardWorker(const R& rows, std::vector<Shard<R>> shards, int first, const ShardVisits& visits,
+                std::vector<Mailbox>& boxes, double caution)
+        : shards_(std::move(shards)), updated_(shards_.size() == 1 ? shards_[0] : Shard<R>{rows, 1, 0}), first_(first),
+          visits_(visits), boxes_(boxes), caution_(caution) {}
 
     void run() {
         for (Size b = 0; b * visits_.together < visits_.count; ++b) {
@@ -154,9 +155,8 @@ class ShardWorker {
             for (std::size_t s = 0; s < shards_.size(); ++s) send(shards_[s], box(s), b, from, size);
             double delta[most_together];
             take_steps(b, batch, size, delta);
-            for (const auto& shard : shards_)
-                for (int k = 0; k < size; ++k)
-                    shard.view.add_to(shard.stride * batch[k], visits_.inverse * delta[k], visits_.w + shard.first);
+            for (int k = 0; k < size; ++k)
+                updated_.view.add_to(updated_.stride * batch[k], visits_.inverse * delta[k], visits_.w + updated_.first);
             if (b % probe_every == 0) probe(b, batch, size, delta);
         }
     }
@@ -227,6 +227,7 @@ class ShardWorker {
     }
 
     const std::vector<Shard<R>> shards_;
+    const Shard<R> updated_;  // all of them as one: a sum of products depends on its order, an update does not
     const int first_;  // the number of the first of them
     const ShardVisits visits_;
     std::vector<Mailbox>& boxes_;
@@ -245,7 +246,7 @@ double dfsdca_shards(const R& rows, const Bounds* bounds, const Size* cuts, cons
     const auto work = [&](int first, int last) {
         std::vector<Shard<R>> own;
         for (int t = first; t < last; ++t) own.push_back(shard_of(rows, bounds, cuts, threads, t));
-        ShardWorker<R> worker(std::move(own), first, visits, boxes, caution);
+        ShardWorker<R> worker(rows, std::move(own), first, visits, boxes, caution);
         worker.run();
         if (first == 0) moved = worker.moved(), learnt = worker.caution();
     };
