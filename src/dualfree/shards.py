@@ -18,7 +18,7 @@ _TOGETHER = (4, 8, 16, 32)  # examples of a batch
 _ALIGNED = 8  # features in a cache line of w
 _FEWEST = 1_000_000  # nonzeros for which threads are started unasked
 _LEAST_GAIN = 1.2  # for which they are
-_LONGEST = 16  # calls until threads that were no help are tried again
+_LONG = 32  # calls until threads that were no help are tried again
 
 
 @dataclass(frozen=True)
@@ -62,23 +62,24 @@ def plan(problem: Problem, n_threads: int) -> Plan:
 class Turns:
     """Whether the next visits are made by all threads or by one: whichever was faster, by the clock.
 
-    One begins, to have something to compare with. Where all threads took longer, one goes on for a while, twice as long
-    each time, before they are tried again.
+    One begins, to have something to compare with. Where all threads took longer, one goes on; they are tried again
+    soon, for it may have been chance, and after that not for long: to wait for a thread that has no core costs
+    milliseconds.
 
     Examples
     --------
-    >>> turns, seen = Turns(), []
-    >>> for _ in range(8):  # on this machine all threads take twice as long as one
-    ...     seen.append(turns.alone)
+    >>> turns, seen = Turns(), ""
+    >>> for _ in range(40):  # on this machine all threads take twice as long as one
+    ...     seen += "1" if turns.alone else "T"
     ...     turns.learn(1.0 if turns.alone else 2.0)
-    >>> seen
-    [True, False, True, False, True, True, False, True]
+    >>> print(seen)
+    1T1T11111111111111111111111111111111T111
     """
 
     def __init__(self) -> None:
         self.alone = True
         self._by_one = np.inf  # seconds for a visit
-        self._patience, self._left = 1, 1
+        self._failures, self._left = 0, 1
 
     def learn(self, seconds: float) -> None:
         """Take in how long a visit took."""
@@ -87,10 +88,10 @@ class Turns:
             self._left -= 1
             self.alone = self._left > 0
         elif seconds > self._by_one:
-            self.alone, self._left = True, self._patience
-            self._patience = min(2 * self._patience, _LONGEST)
+            self._failures += 1
+            self.alone, self._left = True, 1 if self._failures == 1 else _LONG
         else:
-            self._patience = 1
+            self._failures = 0
 
 
 def pays(problem: Problem, n_threads: int) -> bool:
