@@ -13,11 +13,11 @@ from dualfree.problem import Problem
 # In nonzeros of a dfSDCA step, measured (docs/performance.md): what a step costs beside its nonzeros, on one thread and
 # on each of several, and what each thread adds to the wait of a batch.
 _STEP, _SHARD_STEP, _WAIT = 20.0, 22.0, 50.0
-_SEEN = 0.4  # of the epochs that batches may cost by the theorem
+_POWER = 1.5  # of how hard the problem is, in the epochs that batches cost
 _TOGETHER = (4, 8, 16, 32)  # examples of a batch
 _ALIGNED = 8  # features in a cache line of w
 _FEWEST = 1_000_000  # nonzeros for which threads are started unasked
-_LEAST_GAIN = 1.2  # for which they are
+_LEAST_GAIN = 1.15  # for which they are
 _LONG = 32  # calls until threads that were no help are tried again
 
 
@@ -34,8 +34,8 @@ def plan(problem: Problem, n_threads: int) -> Plan:
     """The cheapest of up to `n_threads` threads and of some sizes of batches.
 
     A step costs each of T threads its part of the row and something besides, and a τ-th of a wait. Batches of τ make
-    v_i larger: by the theorem the epochs become ``(1 + l v/(λn)) / (1 + l ‖A‖²/(λn))`` times as many, and of what that
-    is above one some two fifths were seen.
+    v_i larger. By the theorem the epochs become ``1 + h/(1 + h) (v/‖A‖² − 1)`` times as many, ``h = l ‖A‖²/(λn)``; where
+    h is small fewer were seen, about as many as with the power 1.5 of that fraction.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def plan(problem: Problem, n_threads: int) -> Plan:
     plans = []
     for threads in {min(count, problem.d) for count in (*powers, n_threads)}:
         for together in _TOGETHER:
-            stretch = 1 + _SEEN * hardness / (1 + hardness) * (together - 1) * sharing
+            stretch = 1 + (hardness / (1 + hardness)) ** _POWER * (together - 1) * sharing
             cost = (z / threads + _SHARD_STEP + _WAIT * threads / together) * stretch
             plans.append(Plan(threads, together, (z + _STEP) / cost))
     return max(plans, key=lambda each: (each.gain, -each.threads))

@@ -93,10 +93,11 @@ class DfSDCAShards(DfSDCA):
         shards = self._shards = self._shards or self._divide()
         piece = -(-self.problem.n // (_PIECES * shards.together)) * shards.together
         for first in range(0, draws.count, piece):
-            visited = draws.indices[first : first + piece]
-            alone, begun = self._turns.alone, time.perf_counter()
-            state.moved += self._visit(shards, state, visited, alone)
-            self._turns.learn((time.perf_counter() - begun) / len(visited))
+            visited, begun = draws.indices[first : first + piece], time.perf_counter()
+            few = len(visited) < piece // 4  # not worth calling the others for, and no measure of what they take
+            state.moved += self._visit(shards, state, visited, few or self._turns.alone)
+            if not few:
+                self._turns.learn((time.perf_counter() - begun) / len(visited))
         state.iteration += draws.count
 
     def _visit(self, shards: _Shards, state: State, visited: Indices, alone: bool) -> float:
