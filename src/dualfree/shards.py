@@ -34,8 +34,8 @@ def plan(problem: Problem, n_threads: int) -> Plan:
     """The cheapest of up to `n_threads` threads and of some sizes of batches.
 
     A step costs each of T threads its part of the row and something besides, and a τ-th of a wait. Batches of τ make
-    v_i larger. By the theorem the epochs become ``1 + h/(1 + h) (v/‖A‖² − 1)`` times as many, ``h = l ‖A‖²/(λn)``; where
-    h is small fewer were seen, about as many as with the power 1.5 of that fraction.
+    v_i larger. By the theorem the epochs become ``1 + h/(1 + h) (v/‖A‖² − 1)`` times as many, ``h = l ‖A‖²/(λn)``;
+    where h is small fewer were seen, about as many as with the power 1.5 of that fraction.
 
     Examples
     --------
