@@ -38,9 +38,19 @@ double newton_in_bracket(double from, double to, Residual first, double bend, Fu
     return x;
 }
 
-// The root x of x = 1 / (1 + exp(t + c (x - s))), from x = s: the logistic loss's implicit step. One exponential gives the
-// residual F and three derivatives, hence moves of fourth order (Householder), here multiplied through by powers of
-// D = 1 + e, so that there is one division. Whatever leaves the bracket, or takes long, is left to Newton's method.
+// A move of fourth order (Householder) towards the root x of x = 1 / (1 + exp(u)), where u moves c times as far as x. One
+// exponential gives the residual F and three derivatives, here multiplied through by powers of D = 1 + e, so that there
+// is one division.
+DUALFREE_INLINE double householder_move(double x, double u, double c) {
+    const double e = exponential(-std::fabs(u)), D = 1 + e;
+    const double a = u >= 0 ? e : 1.0, skew = u >= 0 ? 1 - e : e - 1;
+    const double F = x * D - a, G = D * D + c * e, H = -c * c * e * skew, K = c * c * c * e * (skew * skew - 2 * e);
+    const double GG = G * G, FH = F * H;
+    return -F * D * (6 * GG - 3 * FH) / (6 * G * (GG - FH) + F * F * K);
+}
+
+// The root x of x = 1 / (1 + exp(t + c (x - s))), from x = s: the logistic loss's implicit step. Whatever leaves the bracket,
+// or takes long, is left to Newton's method.
 inline double implicit_sigmoid(double t, double s, double c) {
     const auto sigmoid = [](double u) {  // 1 / (1 + exp(u))
         const double e = exponential(-std::fabs(u));
@@ -48,11 +58,7 @@ inline double implicit_sigmoid(double t, double s, double c) {
     };
     double x = s, u = t;
     for (int round = 0; round < 6; ++round) {
-        const double e = exponential(-std::fabs(u)), D = 1 + e;
-        const double a = u >= 0 ? e : 1.0, skew = u >= 0 ? 1 - e : e - 1;
-        const double F = x * D - a, G = D * D + c * e, H = -c * c * e * skew, K = c * c * c * e * (skew * skew - 2 * e);
-        const double GG = G * G, FH = F * H;
-        const double move = -F * D * (6 * GG - 3 * FH) / (6 * G * (GG - FH) + F * F * K), shift = c * move;
+        const double move = householder_move(x, u, c), shift = c * move;
         x += move;
         if (std::fabs(shift * shift * shift * move) * (1 + c) <= 1e-13) return x;
         if (!(std::fabs(shift) <= 4 && x >= 0 && x <= 1)) break;

@@ -1,4 +1,4 @@
-"""Threads: the same bits for any number of them, a certificate as strict in rounds, and clear words for bad numbers."""
+"""Threads: the same bits for any number of them, and clear words for bad numbers."""
 
 import numpy as np
 import pytest
@@ -21,14 +21,6 @@ def make_problem(kind="csr", intercept=False, loss=df.losses.Logistic):
         "same": lambda X: sparse.csr_array(X != 0) * 0.1,
     }
     return df.Problem(layouts[kind](X), loss(y), lam=1 / N, intercept=intercept)
-
-
-def make_wide(loss):
-    """Few examples of many features: what rounds are for."""
-    rng = np.random.default_rng(2)
-    X = sparse.random(4000, 4500, density=0.01, random_state=3, format="csr")
-    y = np.sign(X @ rng.normal(size=4500) + 0.1 * rng.normal(size=4000))
-    return df.Problem(X, loss(y), lam=10 / 4000)
 
 
 def unsorted(X):
@@ -99,30 +91,6 @@ def test_a_pass_in_threads_is_the_pass(kind):
     X = problem.examples.X.toarray() if kind == "csr" else problem.examples.X
     np.testing.assert_allclose(problem.margins(w), X @ w, atol=1e-12)
     np.testing.assert_allclose(problem.examples.combine(alpha, n_threads=3), X.T @ alpha, atol=1e-10)
-
-
-@pytest.mark.parametrize("loss", [df.losses.Logistic, df.losses.SquaredHinge, df.losses.Squared])
-def test_rounds_reach_the_same_certified_optimum(loss):
-    problem = make_wide(loss)
-    best = df.solve(problem, method="lbfgs", tol=1e-10, max_epochs=1000).certificate.value
-    for n_threads in (1, 2, 5):
-        result = df.solve(problem, method="dfsdca-rounds", n_threads=n_threads, tol=1e-6, max_epochs=500)
-        assert result.status == "converged"
-        assert best * (1 - 1e-9) <= result.certificate.value <= best * (1 + 1e-6)
-        again = df.solve(problem, method="dfsdca-rounds", n_threads=n_threads, tol=1e-6, max_epochs=500)
-        assert bits(result) == bits(again)
-        np.testing.assert_allclose(result.w, problem.primal(result.alpha), atol=1e-8 * np.abs(result.w).max())
-
-
-def test_rounds_refuse_what_they_cannot_do():
-    problem = make_problem()
-    for options in ({"sampling": "nice:8"}, {"step": "theorem-2"}):
-        with pytest.raises(
-            ValueError, match=r"takes serial samplings and step='implicit', not .*method='dfsdca' takes"
-        ):
-            df.solve(problem, method="dfsdca-rounds", **options)
-    with pytest.raises(ValueError, match=r"takes no intercept: .*method='auto' finds what is fast"):
-        df.solve(make_problem(intercept=True), method="dfsdca-rounds", n_threads=2)
 
 
 @pytest.mark.parametrize("n_threads", [2, None])

@@ -2,7 +2,6 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/module.hpp"
-#include "kernels/rounds.hpp"
 
 using namespace dualfree;
 
@@ -55,29 +54,8 @@ static double dfsdca(nb::tuple rows_tuple, nb::tuple loss_tuple, bool implicit, 
     return run(rows, loss, FixedStep{scale.data(), stride}, inverse, batches, alpha.data(), w.data(), threads);
 }
 
-static double rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> scale, double inverse, In<Size> indices,
-                     Size count, int threads, Out<double> alpha, Out<double> w) {
-    const Rows rows = rows_from(rows_tuple);
-    const AnyLoss loss = loss_from(loss_tuple);
-    require_examples(indices, examples_of(rows));
-    require_size("alpha", alpha.size(), examples_of(rows));
-    require_size("scale", scale.size(), examples_of(rows));
-    require_size("w", w.size(), features_of(rows));
-    if (threads < 1 || count < 1) throw nb::value_error("threads and rounds must be at least 1.");
-    nb::gil_scoped_release release;
-    return std::visit(
-        [&](const auto& r, const auto& l) {
-            return dfsdca_rounds(r, l, scale.data(), inverse, indices.data(), Size(indices.size()), count, threads,
-                                 alpha.data(), w.data());
-        },
-        rows, loss);
-}
-
 void bind_dfsdca(nb::module_& module) {
     module.def("dfsdca", &dfsdca, nb::arg("rows"), nb::arg("loss"), nb::arg("implicit"), nb::arg("scale"),
                nb::arg("inverse"), nb::arg("indices"), nb::arg("start").none(), nb::arg("alpha").noconvert(),
                nb::arg("w").noconvert(), nb::arg("threads") = 1);
-    module.def("dfsdca_rounds", &rounds, nb::arg("rows"), nb::arg("loss"), nb::arg("scale"), nb::arg("inverse"),
-               nb::arg("indices"), nb::arg("rounds"), nb::arg("threads"), nb::arg("alpha").noconvert(),
-               nb::arg("w").noconvert());
 }

@@ -23,6 +23,7 @@ _CROWDED = 0.25  # share of stored entries from which BLAS, zeros and all, makes
 _BY_BLAS = 0.35  # ... in about this much of the time,
 _WIDE = 64  # and features from which on: to take short rows out of a CSR matrix costs more than their products
 _TYPICAL_ROWS = 4096
+_SHARING_ROWS = 400
 _RUN = 256  # of them side by side
 
 _FAULTS = {
@@ -191,6 +192,17 @@ class Rows(Flat):
         starts = np.linspace(0, self.n - _RUN, _TYPICAL_ROWS // _RUN).astype(np.int64)
         squares = sum(self._square_sum(int(first), int(first) + _RUN) for first in starts)
         return squares / (len(starts) * _RUN) + self.constant_value**2
+
+    @cached_property
+    def typical_sharing(self) -> float:
+        """Which part of ``‖A_i‖²`` lies in features that another row has too, by some hundred rows: for estimates."""
+        if not sparse.issparse(self.X):
+            return 1.0
+        listed = self.X[np.linspace(0, self.n - 1, min(self.n, _SHARING_ROWS)).astype(np.int64)]
+        squares, omega = np.square(listed.data, dtype=np.float64), np.bincount(listed.indices, minlength=self.d)
+        total = float(squares.sum()) * max(1, listed.shape[0] - 1)
+        squares *= omega[listed.indices] - 1
+        return float(squares.sum()) / total if total else 0.0
 
     def _square_sum(self, first: int, last: int) -> float:
         """Sum of the squares of X's rows first .. last − 1."""

@@ -56,7 +56,7 @@ def solve(
     method : str
         ``"dfsdca"``; ``"newton"``, for few features (up to 5,000); ``"lbfgs"``, for many features and many threads;
         ``"auto"``, whichever of these will be the fastest, by the problem's shape and by what is seen on the way (the
-        message says what was chosen and why); ``"dfsdca-rounds"``, for several threads; or one of the others that the
+        message says what was chosen and why); ``"dfsdca-shards"``, for several threads; or one of the others that the
         paper names: primal ones (``sgd``, ``sag``, ``saga``, ``svrg``, ``s2gd``, ``ms2gd``, ``s2cd``), dual ones
         (``sdca``, ``prox-sdca``, ``iprox-sdca``, ``asdca``, ``acc-prox-sdca``, ``adasdca``, ``sdna``, ``quartz``), and
         those along features (``nsync``, ``ucdc``, ``alpha``, ``hydra``), whose samplings draw features. ``dualfree
@@ -83,7 +83,8 @@ def solve(
         may have been reached.
     n_threads : int, optional
         Threads to use; None is all cores. Every method gives the same bits for any number, except
-        ``"dfsdca-rounds"``, whose answer depends on it, within `tol`.
+        ``"dfsdca-shards"``, whose answer depends on it, within `tol`; and ``"auto"``, which with more than one
+        thread takes that method where it pays.
     warm_start : Result or array of length n, optional
         α to start from (of shape (n, m) where there are m outputs); w follows from it. Zero by default.
     callback : callable, optional
@@ -92,7 +93,7 @@ def solve(
         Show a live bar on standard error.
     checkpoint : str or path, optional
         A file that holds where the run stands, replaced in one step: a process that is killed at any moment leaves a
-        whole one. Not for newton, lbfgs and dfsdca-rounds; ``"auto"`` is then dfsdca.
+        whole one. Not for newton, lbfgs and dfsdca-shards; ``"auto"`` is then dfsdca.
     checkpoint_every : float
         Seconds between two checkpoints.
     resume : bool

@@ -11,15 +11,15 @@ from dualfree.methods.descent import UCDC, Hydra, NSync
 from dualfree.methods.dfsdca import DfSDCA
 from dualfree.methods.newton import LBFGS, Newton
 from dualfree.methods.quartz import Quartz
-from dualfree.methods.rounds import DfSDCARounds
 from dualfree.methods.s2cd import S2CD
 from dualfree.methods.sdca import SDCA, IproxSDCA, ProxSDCA
 from dualfree.methods.sdna import SDNA
 from dualfree.methods.sgd import SGD
+from dualfree.methods.shards import DfSDCAShards
 
 METHODS: dict[str, type[Method]] = {
     "dfsdca": DfSDCA,
-    "dfsdca-rounds": DfSDCARounds,
+    "dfsdca-shards": DfSDCAShards,
     "newton": Newton,
     "lbfgs": LBFGS,
     "sgd": SGD,

@@ -13,6 +13,7 @@ so that it can be checked by reading; the tests hold the fast code to it.
 - `coordinates`: NSync (and Hydra), UCDC and ALPHA, along features;
 - `component`: the inner loop of shift-and-invert for the leading eigenvector;
 - `rounds`: what a partition proposes in a round on several;
+- `shards`: batches with steps that become smaller where they were too long;
 - `samplings`: for each sampling p, the pair probabilities and the ESO weights β;
 - `overapproximation`: v from β, and the eigenvalue test that any ESO must pass;
 - `vectors`: all of it for examples with several outputs.
@@ -37,6 +38,7 @@ from dualfree.reference.primal_dual import adaptive_probabilities, quartz, sdca_
 from dualfree.reference.problem import ReferenceProblem
 from dualfree.reference.rounds import local_moves
 from dualfree.reference.samplings import ReferenceSampling
+from dualfree.reference.shards import cautious_dfsdca
 
 __all__ = [
     "ReferenceLoss",
@@ -46,6 +48,7 @@ __all__ = [
     "adaptive_probabilities",
     "alpha",
     "asdca",
+    "cautious_dfsdca",
     "dfsdca",
     "eso_constant",
     "eso_parameters",
