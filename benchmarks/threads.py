@@ -1,8 +1,8 @@
 """Threads: seconds to a certified relative gap of 1e-6 with 1, 2, 4, ... of them, and chunks against standard sampling.
 
-Two modes: the fastest (``method="auto"``, which divides the features among the threads where that pays), and the
-synchronous one (dfSDCA with a mini-batch sampling), whose answer has the same bits for any number of threads, which is
-checked here. `make bench-threads` runs it.
+Three modes: ``method="auto"``; the synchronous one (dfSDCA with a mini-batch sampling); and shards
+(``method="dfsdca-shards"``), whose answer depends on the number of threads. The first two have the same bits for any
+number, which is checked here. `make bench-threads` runs it.
 """
 
 import json
@@ -87,7 +87,11 @@ def scaling(
         problem = df.Problem(found.X, df.losses.Logistic(found.y), lam_n / len(found.y))
         return solve(problem, tol=TOL, max_epochs=1000, n_threads=count, **settings)
 
-    modes = {"fastest": {"method": "auto"}, "synchronous": {"method": "dfsdca", "sampling": sampling}}
+    modes = {
+        "auto": {"method": "auto"},
+        "synchronous": {"method": "dfsdca", "sampling": sampling},
+        "shards": {"method": "dfsdca-shards", "sampling": "restless"},
+    }
     return {
         mode: [timed(partial(call, count, **settings), repeats) for count in threads]
         for mode, settings in modes.items()
@@ -144,7 +148,7 @@ def main(
     lam_n: Annotated[float, typer.Option(help="λ times the number of examples, where threads are timed.")] = 1.0,
     output: Annotated[Path, typer.Option(help="Folder for threads.json.")] = RESULTS,
 ) -> None:
-    """Time both modes with every number of threads, then chunks against standard sampling."""
+    """Time the modes with every number of threads, then chunks against standard sampling."""
     threads = counts(most)
     rows: list[dict[str, Any]] = []
     with threadpool_limits(limits=1):

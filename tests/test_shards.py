@@ -145,18 +145,6 @@ def test_a_hard_core_that_shares_a_rare_feature_does_not_diverge(loss):
     assert result.status == "converged"
 
 
-def test_auto_takes_it_where_it_pays_and_only_with_threads(monkeypatch):
-    wide = make_wide()
-    assert not shards.pays(wide, 2)  # too small
-    monkeypatch.setattr(shards, "_FEWEST", 100_000)
-    result = df.solve(wide, method="auto", n_threads=2)
-    assert (result.method, result.status) == ("auto: dfsdca-shards", "converged")
-    assert df.solve(wide, method="auto").method == "auto: dfsdca"
-    assert df.solve(wide, method="auto", sampling="shuffled", n_threads=2).method == "auto: dfsdca"
-    X, y = make_data(n=5000, d=50, density=0.9)  # rows that share their features
-    assert not shards.pays(df.Problem(sparse.csr_array(X), df.losses.Logistic(y), lam=1e-6), 2)
-
-
 def test_plans_use_no_more_threads_than_pay():
     problem = make_wide(n=2000)
     assert shards.plan(problem, 1).threads == 1

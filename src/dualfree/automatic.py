@@ -10,7 +10,6 @@ from dualfree.costs import TITLES, Costs, estimate
 from dualfree.problem import Problem
 from dualfree.result import History, Result, Row, Status
 from dualfree.samplings import Restless
-from dualfree.shards import pays
 from dualfree.store.examples import Stored
 
 _LOOK_AFTER = 4.0  # epochs before a rate can be read off the history
@@ -92,18 +91,16 @@ def _dfsdca_first(
     def watch(row: Row) -> bool:
         return (bool(callback(row)) if callback is not None else False) or (switch is not None and switch(row))
 
-    wished = options["sampling"] is not None or options["step"] is not None
-    method = "dfsdca-shards" if not wished and pays(problem, options["n_threads"]) else "dfsdca"
     options["sampling"] = visits(problem, options["sampling"], options["step"])
-    first = solve_by(method, problem, watch, **options)
+    first = solve_by("dfsdca", problem, watch, **options)
     if other is None or switch is None or not switch.reason:
-        return replace(first, method=f"auto: {method}", message=_with(first, costs.reason))
+        return replace(first, method="auto: dfsdca", message=_with(first, costs.reason))
     later = {key: options[key] for key in ("tol", "absolute_tol", "progress", "seed", "n_threads")}
     limit = options["time_limit"]
     later["time_limit"] = None if limit is None else max(limit - (time.perf_counter() - begun), 1e-3)
     later |= {"max_epochs": max(options["max_epochs"] - first.epochs, 1.0), "evaluate_every": 1.0}
     second = solve_by(other, problem, callback, warm_start=first, begun=time.perf_counter(), **later)
-    return _joined(first, second, f"auto: {method}, then {other}", switch.reason)
+    return _joined(first, second, f"auto: dfsdca, then {other}", switch.reason)
 
 
 def visits(problem: Problem, sampling: Any, step: Any) -> Any:

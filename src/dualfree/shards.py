@@ -7,7 +7,6 @@ from scipy import sparse
 
 from dualfree.arrays import Floats, Indices
 from dualfree.examples import Rows
-from dualfree.losses.builtin import BuiltIn
 from dualfree.problem import Problem
 
 # In nonzeros of a dfSDCA step, measured (docs/performance.md): what a step costs beside its nonzeros, on one thread and
@@ -16,8 +15,6 @@ _STEP, _SHARD_STEP, _WAIT = 20.0, 22.0, 50.0
 _POWER = 1.5  # of how hard the problem is, in the epochs that batches cost
 _TOGETHER = (4, 8, 16, 32)  # examples of a batch
 _ALIGNED = 8  # features in a cache line of w
-_FEWEST = 1_000_000  # nonzeros for which threads are started unasked
-_LEAST_GAIN = 1.15  # for which they are
 _LONG = 32  # calls until threads that were no help are tried again
 
 
@@ -92,14 +89,6 @@ class Turns:
             self.alone, self._left = True, 1 if self._failures == 1 else _LONG
         else:
             self._failures = 0
-
-
-def pays(problem: Problem, n_threads: int) -> bool:
-    """Whether `dualfree.methods.shards` takes the problem, and would be faster than one thread."""
-    if n_threads < 2 or type(problem.examples) is not Rows or problem.examples.stored < _FEWEST:
-        return False
-    able = isinstance(problem.loss, BuiltIn) and problem.loss.all_convex and not problem.intercept and problem.mu == 0
-    return able and ordered(problem.examples) and plan(problem, n_threads).gain >= _LEAST_GAIN
 
 
 def ordered(examples: Rows) -> bool:

@@ -78,13 +78,12 @@ def solve(
     time_limit : float, optional
         Seconds of wall-clock time, evaluations included.
     evaluate_every : float, optional
-        Epochs between evaluations, 1 by default; history's seconds do not count them. With ``method="auto"`` and no
-        number, and for a store larger than memory, there are as few as it takes: where the moves of α say that `tol`
-        may have been reached.
+        Epochs between evaluations, 1 by default; history's seconds do not count them. With ``method="auto"`` or
+        ``"dfsdca-shards"`` and no number, and for a store larger than memory, there are as few as it takes: where the
+        moves of α say that `tol` may have been reached.
     n_threads : int, optional
         Threads to use; None is all cores. Every method gives the same bits for any number, except
-        ``"dfsdca-shards"``, whose answer depends on it, within `tol`; and ``"auto"``, which with more than one
-        thread takes that method where it pays.
+        ``"dfsdca-shards"``, whose answer depends on it, within `tol`.
     warm_start : Result or array of length n, optional
         α to start from (of shape (n, m) where there are m outputs); w follows from it. Zero by default.
     callback : callable, optional
@@ -151,7 +150,8 @@ def solve(
         return _solve_by(method, problem, callback, **options)
     if isinstance(method, str) and method == "auto":
         return solve_automatically(_solve_by, problem, callback, options)
-    options["evaluate_every"] = 1.0 if evaluate_every is None else evaluate_every
+    if evaluate_every is None and not (method in tuple(METHODS) and METHODS[method].sparing):
+        options["evaluate_every"] = 1.0
     return _solve_by(method, problem, callback, **options)
 
 

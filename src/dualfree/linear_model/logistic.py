@@ -130,9 +130,8 @@ class LogisticRegression(LogisticClassifier):
     sampling, step : optional
         Of dfSDCA, as in `dualfree.solve`.
     n_threads : int or None
-        Threads for one problem; None is all cores. Small problems use fewer. The coefficients have the same bits for
-        any number, except where several divide the features among them (large sparse X, no intercept; see
-        `dualfree.solve`): there they depend on it, within `tol`.
+        Threads for one problem; None is all cores. Small problems use fewer, and the coefficients have the same bits
+        for any number.
     callbacks : list of callables, optional
         Each is called with each row of the history; a true answer ends the fit. See `EarlyStopping`. scikit-learn's
         own callbacks go to ``set_callbacks``, where scikit-learn has them.

@@ -74,6 +74,9 @@ class Method(ABC):
     whole_epochs: ClassVar[bool] = False
     """Whether its answer depends on where calls of `advance` end: then each is an epoch, however long that takes."""
 
+    sparing: ClassVar[bool] = False
+    """Whether there are as few evaluations as it takes where the user does not say how many: it is all about time."""
+
     resumable: ClassVar[bool] = True
     """Whether all that a run remembers is in its `State`, so that a checkpoint holds it."""
 

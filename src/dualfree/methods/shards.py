@@ -63,6 +63,7 @@ class DfSDCAShards(DfSDCA):
     )
 
     whole_epochs = True
+    sparing = True
     resumable = False  # a checkpoint may be written within an epoch
 
     def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
