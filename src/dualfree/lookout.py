@@ -6,12 +6,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dualfree.limits import Limits
+from dualfree.result import Certificate
 
 if TYPE_CHECKING:
     from dualfree.methods.base import Glance, Method
+    from dualfree.problem import Problem
 
-_STALE = 1.15  # the share of further epochs after which a ratio is asked for again
+_SHARED = 2.5  # what examples that are not orthogonal may add to a gradient, squared
+_STALE = 16.0, 0.15  # epochs after which a ratio is asked for again: so many, or this share of those before
 _FIRST_LOOK = 8.0  # epochs after which to look in any case; then at twice as many, and so on
+
+
+def gradient_share(problem: "Problem") -> float:
+    """How much of the Fenchel gap the bound by the gradient may be, where that is the smaller; a guess.
+
+    A residual ``r_i = φ_i' + α_i`` leaves a Fenchel gap of at least ``r_i²/(2 l_i n)``, and of ``‖∇P‖²/(2λ)``, if all
+    A_i were orthogonal, ``‖A_i‖² r_i²/(2 λ n²)``: where ``h = l ‖A‖²/(λn)`` is small, the bound will be h times the
+    gap, or somewhat more.
+    """
+    return min(1.0, _SHARED * hardness(problem))
+
+
+def hardness(problem: "Problem") -> float:
+    """``l ‖A‖²/(λn)`` for a typical example."""
+    return float(np.mean(problem.l)) * problem.examples.typical_square_norm / (problem.lam * problem.n)
 
 
 class Lookout:
@@ -25,10 +43,10 @@ class Lookout:
     def __init__(self, method: "Method", limits: Limits) -> None:
         largest = float(method.problem.l.max())
         problem = method.problem
-        condition = 1 + float(np.mean(problem.l)) * problem.examples.typical_square_norm / (problem.lam * problem.n)
         looks = method.sampling.sampling.looks
         self._margin = looks.margin
-        ratio = looks.ratio * condition**looks.power
+        self._share = gradient_share(problem)
+        ratio = looks.ratio * (1 + hardness(problem)) ** looks.power * self._share
         self._ratio = ratio / (2 * largest * problem.n) if largest > 0 else 0.0
         self._limits, self._value, self._next, self._learnt = limits, math.inf, _FIRST_LOOK, 0.0
 
@@ -42,22 +60,32 @@ class Lookout:
 
     def stale(self, epoch: float) -> bool:
         """Whether the ratio is so old that a glance, if it is cheap, is worth while."""
-        return epoch >= max(_FIRST_LOOK, _STALE * self._learnt)
+        return epoch >= self._learnt + max(_STALE[0], _STALE[1] * self._learnt)
 
-    def looked(self, epoch: float) -> None:
-        """Note that there was an evaluation."""
+    def promising(self, glance: "Glance", moved: float, epoch: float) -> bool:
+        """Whether a proof would show that the tolerance has been reached; if not, learn from the glance."""
+        gap = self._share * glance.gap
+        if gap <= self._limits.goal(glance.value):
+            return True
+        self._learn(glance.value, gap, moved, epoch)
+        return False
+
+    def learn(self, proof: Certificate, moved: float, epoch: float) -> None:
+        """Take in an evaluation."""
         self._next = max(_FIRST_LOOK, 2 * epoch)
+        if proof.duality_gap > 0 and math.isfinite(proof.duality_gap) and math.isfinite(proof.gradient_bound):
+            self._share = min(1.0, proof.gradient_bound / proof.duality_gap)
+        self._learn(proof.value, proof.gap, moved, epoch)
 
-    def learn(self, glance: "Glance", moved: float, epoch: float) -> None:
-        """Take in a value and a gap."""
-        self._value, self._learnt = glance.value, epoch
-        if moved > 0 and math.isfinite(glance.gap):
-            self._ratio = glance.gap / moved
+    def _learn(self, value: float, gap: float, moved: float, epoch: float) -> None:
+        self._value, self._learnt = value, epoch
+        if moved > 0 and math.isfinite(gap):
+            self._ratio = gap / moved
 
     def state(self) -> list[float]:
         """What a checkpoint keeps of it."""
-        return [self._ratio, self._value, self._next, self._learnt]
+        return [self._ratio, self._value, self._next, self._learnt, self._share]
 
     def restore(self, state: list[float]) -> None:
         """Go on from there."""
-        self._ratio, self._value, self._next, self._learnt = state
+        self._ratio, self._value, self._next, self._learnt, self._share = state

@@ -14,7 +14,7 @@ from dualfree.bounds import Bound, initial_potential, iteration_bound
 from dualfree.checkpoint import Checkpoints
 from dualfree.limits import Limits
 from dualfree.lookout import Lookout
-from dualfree.methods.base import Glance, Method, State
+from dualfree.methods.base import Method, State
 from dualfree.problem import Evaluation
 from dualfree.result import Certificate, History, Result, Row, Status, certificate
 from dualfree.samplings.base import Sampling
@@ -127,10 +127,7 @@ class Run:
         if not due and not lookout.stale(self.heading):
             return False
         glance = self.method.glance(self.state)
-        if glance is None or glance.gap <= self.limits.goal(glance.value):
-            return due or glance is not None
-        lookout.learn(glance, self.state.moved, self.heading)
-        return False
+        return due if glance is None else lookout.promising(glance, self.state.moved, self.heading)
 
     def _advance_to_target(self) -> bool:
         """Whether the time limit allowed it."""
@@ -182,8 +179,7 @@ class Run:
             self.best = (*self.best[:2], proof)
         self.heading = epoch
         if self.lookout is not None:
-            self.lookout.looked(epoch)
-            self.lookout.learn(Glance(proof.value, proof.gap), self.state.moved, epoch)
+            self.lookout.learn(proof, self.state.moved, epoch)
         return seen
 
     def _point(self) -> tuple[Floats, Evaluation]:

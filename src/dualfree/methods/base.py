@@ -38,7 +38,7 @@ class State:
 
 
 class Glance(NamedTuple):
-    """``P(w)`` and the gap, not yet proven."""
+    """``P(w)`` and the duality gap, not yet proven."""
 
     value: float
     gap: float
