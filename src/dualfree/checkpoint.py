@@ -23,7 +23,7 @@ from dualfree.steps import StepRule
 if TYPE_CHECKING:
     from dualfree.loop import Run
 
-FORMAT = 1
+FORMAT = 2
 
 
 class CheckpointError(ValueError):
