@@ -8,8 +8,6 @@ more threads cannot lead to a method that is slower.
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.newton import MOST_FEATURES, hessian_passes, sample_size
 from dualfree.problem import Problem
@@ -66,6 +64,7 @@ def estimate(problem: Problem, tol: float) -> Costs:
     Examples
     --------
     >>> import dualfree as df
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(2000, 5))
     >>> problem = df.Problem(X, df.losses.Logistic(np.sign(X @ np.ones(5))), lam=1e-6)
@@ -80,7 +79,7 @@ def estimate(problem: Problem, tol: float) -> Costs:
         return Costs({"dfsdca": 1.0})
     n, nonzeros = problem.n, float(problem.examples.stored) + problem.n * problem.intercept
     digits = math.log(1 / min(max(tol, 1e-14), 0.1))
-    hardness = float(np.mean(problem.l)) * problem.examples.typical_square_norm / (problem.lam * n)
+    hardness = problem.hardness
     if problem.loss.vector:
         return _with_several_outputs(problem, digits, hardness)
     epoch = nonzeros + _STEP * n

@@ -3,8 +3,6 @@
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dualfree.limits import Limits
 from dualfree.result import Certificate
 
@@ -24,12 +22,7 @@ def gradient_share(problem: "Problem") -> float:
     A_i were orthogonal, ``‖A_i‖² r_i²/(2 λ n²)``: where ``h = l ‖A‖²/(λn)`` is small, the bound will be h times the
     gap, or somewhat more.
     """
-    return min(1.0, _SHARED * hardness(problem))
-
-
-def hardness(problem: "Problem") -> float:
-    """``l ‖A‖²/(λn)`` for a typical example."""
-    return float(np.mean(problem.l)) * problem.examples.typical_square_norm / (problem.lam * problem.n)
+    return min(1.0, _SHARED * problem.hardness)
 
 
 class Lookout:
@@ -46,7 +39,7 @@ class Lookout:
         looks = method.sampling.sampling.looks
         self._margin = looks.margin
         self._share = gradient_share(problem)
-        ratio = looks.ratio * (1 + hardness(problem)) ** looks.power * self._share
+        ratio = looks.ratio * (1 + problem.hardness) ** looks.power * self._share
         self._ratio = ratio / (2 * largest * problem.n) if largest > 0 else 0.0
         self._limits, self._value, self._next, self._learnt = limits, math.inf, _FIRST_LOOK, 0.0
 

@@ -148,6 +148,11 @@ class Problem:
         """``L_i = l_i ‖A_i‖``, for which ``‖∇φ_i(A_iᵀw) − ∇φ_i(A_iᵀz)‖ ≤ L_i ‖w − z‖``."""
         return self.l * self.norms
 
+    @cached_property
+    def hardness(self) -> float:
+        """``l ‖A‖²/(λn)`` for a typical example: what dfSDCA's epochs grow with."""
+        return float(np.mean(self.l)) * self.examples.typical_square_norm / (self.lam * self.n)
+
     @property
     def mu(self) -> float:
         """μ, the weight of ``‖w‖₁``; 0 by default."""

@@ -45,12 +45,11 @@ def plan(problem: Problem, n_threads: int) -> Plan:
     """
     examples = problem.examples
     z, sharing = examples.stored / problem.n, examples.typical_sharing
-    hardness = float(np.mean(problem.l)) * examples.typical_square_norm / (problem.lam * problem.n)
     powers = [2**k for k in range(1, 10) if 2**k < n_threads]
     plans = []
     for threads in {min(count, problem.d) for count in (*powers, n_threads)}:
         for together in _TOGETHER:
-            stretch = 1 + (hardness / (1 + hardness)) ** _POWER * (together - 1) * sharing
+            stretch = 1 + (problem.hardness / (1 + problem.hardness)) ** _POWER * (together - 1) * sharing
             cost = (z / threads + _SHARD_STEP + _WAIT * threads / together) * stretch
             plans.append(Plan(threads, together, (z + _STEP) / cost))
     return max(plans, key=lambda each: (each.gain, -each.threads))

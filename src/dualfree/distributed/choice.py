@@ -77,7 +77,7 @@ def estimate(problem: ClusterProblem, tol: float) -> Costs:
     n, d, K = problem.n, problem.d, problem.crew.count
     nonzeros = float(problem.facts.stored)
     digits = math.log(1 / min(max(tol, 1e-14), 0.1))
-    hardness = float(problem.l[0]) * problem.facts.typical_square_norm / (problem.lam * n)
+    hardness = problem.hardness
     overhead, length = round_overhead(problem), passes_a_round(problem)
     epoch = local_epoch(problem) + overhead / length
     one_pass = NONZERO * (_PASS_NONZERO * nonzeros + _PASS_ROW * n) / K + overhead
