@@ -45,8 +45,9 @@ def test_estimators(kept, estimator, inside):
     assert model.n_features_in_ == X.shape[1]
     w, b = model.coef_.copy(), model.intercept_
     estimator.fit(X, y)
-    np.testing.assert_allclose(w, model.coef_, atol=3e-3)
-    np.testing.assert_allclose(b, model.intercept_, atol=3e-3)
+    # Both are within 1e-6 of the optimum, relative to P, so that they may differ by twice √(2e-6 P/λ).
+    np.testing.assert_allclose(w, model.coef_, atol=1e-2)
+    np.testing.assert_allclose(b, model.intercept_, atol=1e-2)
     assert model.score(X, y) > 0.4
 
 

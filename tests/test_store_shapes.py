@@ -104,7 +104,7 @@ def test_estimators_fit_predict_and_score(kept, model, several):
         if hasattr(model, name):
             np.testing.assert_allclose(getattr(model, name)(store), getattr(model, name)(X), rtol=1e-10, atol=1e-12)
     model.fit(X, y)
-    np.testing.assert_allclose(coefficients, model.coef_, atol=5e-3)
+    np.testing.assert_allclose(coefficients, model.coef_, atol=1e-2)  # by strong convexity, as both are within tol
 
 
 def test_losses_that_are_not_convex_need_memory(kept):

@@ -45,6 +45,7 @@ class Run:
         self.checkpoints = checkpoints
         self.heading, self.target = 0.0, 0  # the epoch and the iteration at which to look next
         self.evaluating = 0.0  # seconds of the last evaluation
+        self._wanted = True  # whether that was due, and not asked for by a limit
         self._show: Callable[[Row], None] = lambda row: None
         self._shown = begun
         self.method, self.state, self.limits, self.seed, self.begun = method, state, limits, seed, begun
@@ -115,14 +116,14 @@ class Run:
                 self.heading = min(self.heading + ahead, self.limits.max_epochs)
                 self.target = max(self.state.iteration + 1, round(self.heading * per_epoch))
             in_time = self._advance_to_target()
-            last = not in_time or self.heading >= self.limits.max_epochs
-            if self.lookout is None or last or self.lookout.late(self.heading):
-                return
-            if self._worth_a_look(self.lookout):
+            self._wanted = in_time and (self.lookout is None or self._worth_a_look(self.lookout))
+            if self._wanted or not in_time or self.heading >= self.limits.max_epochs:
                 return
 
     def _worth_a_look(self, lookout: Lookout) -> bool:
-        """Whether the tolerance may have been reached: by the moves of α, and where it is cheap by a glance."""
+        """Whether it is time, or the tolerance may have been reached: by the moves of α, and if cheap by a glance."""
+        if lookout.late(self.heading):
+            return True
         due = lookout.due(self.state.moved)
         if not due and not lookout.stale(self.heading):
             return False
@@ -177,9 +178,10 @@ class Run:
         elif proof.beats(self.best[2]):
             self.best[0][:], self.best[1][:] = w, self.state.alpha
             self.best = (*self.best[:2], proof)
-        self.heading = epoch
-        if self.lookout is not None:
-            self.lookout.learn(proof, self.state.moved, epoch)
+        if self._wanted:  # else a limit asked for it, and a resumed run must look where one without that limit would
+            self.heading = epoch
+            if self.lookout is not None:
+                self.lookout.learn(proof, self.state.moved, epoch)
         return seen
 
     def _point(self) -> tuple[Floats, Evaluation]:
