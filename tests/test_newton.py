@@ -7,7 +7,7 @@ from scipy import sparse
 import dualfree as df
 from dualfree._native import kernels
 from dualfree.methods.curvature import Base, LimitedMemory
-from dualfree.methods.newton import sample_size
+from dualfree.methods.newton import sample_size, spread_sample
 from helpers.off_centre import LOSSES, OUTPUTS, make_data, make_loss
 
 INTERCEPT = [False, True]
@@ -184,3 +184,12 @@ def test_a_sampled_hessian_is_in_single_precision_only_where_that_is_fine_beside
         seen = np.triu(df.Problem(X, loss, lam).hessian(np.zeros(3000), sample)) - exact - lam * np.eye(20)
         assert np.abs(seen).max() <= error
         assert (np.abs(seen).max() > 1e-9) == (lam == 1e-3)
+
+
+@pytest.mark.parametrize(("n", "size"), [(10, 7), (1000, 999), (1001, 240), (5, 5), (3, 1)])
+def test_a_spread_sample_has_none_twice(n, size):
+    for seed in range(20):
+        chosen = spread_sample(n, size, seed)
+        assert len(chosen) == size
+        assert (np.diff(chosen) > 0).all()
+        assert 0 <= chosen[0] <= chosen[-1] < n

@@ -126,15 +126,17 @@ def sample_size(problem: Problem) -> int:
 
 
 def spread_sample(n: int, size: int, seed: int) -> Indices:
-    """One of each n/size examples that follow each other, at random: in order, and none twice.
+    """One example of each of `size` runs of about n/size, at random: in order, and none twice.
 
     Examples
     --------
     >>> spread_sample(10, 5, seed=0) // 2
     array([0, 1, 2, 3, 4])
     """
-    within = np.random.default_rng(seed).random(size) if size < n else 0.0
-    return np.asarray((np.arange(size) + within) * (n / size), dtype=np.int64)
+    starts = np.arange(size + 1) * n // size
+    lengths = np.diff(starts)
+    within = (np.random.default_rng(seed).random(size) * lengths).astype(np.int64)
+    return np.asarray(starts[:-1] + np.minimum(within, lengths - 1))
 
 
 def hessian_passes(problem: Problem, rows: int) -> float:
