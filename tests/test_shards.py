@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 
 import dualfree as df
-from dualfree import reference, shards
+from dualfree import reference
 from dualfree._native import kernels
+from dualfree.methods import shard_plan
 
 LOSSES = {
     "logistic": (df.losses.Logistic, reference.logistic()),
@@ -51,7 +52,7 @@ def visit(problem, threads, together, order, alpha, omega, cuts=None, alone=Fals
     """One call of the kernel: w, α and the caution that it ends with."""
     rows, n = problem.examples.native, problem.n
     crew, inverse = kernels.Crew(threads), 1 / (problem.lam * n)
-    cuts = shards.feature_cuts(problem.examples.feature_sums(), threads) if cuts is None else np.array(cuts)
+    cuts = shard_plan.feature_cuts(problem.examples.feature_sums(), threads) if cuts is None else np.array(cuts)
     bounds = np.empty(n * (threads + 1) if len(rows) > 3 else 0, dtype=rows[2].dtype if len(rows) > 3 else np.int64)
     shared = np.empty(n)
     kernels.divide_rows(crew, rows, cuts, (omega - 1) * (together - 1) / (n - 1), bounds, shared)
@@ -147,11 +148,11 @@ def test_a_hard_core_that_shares_a_rare_feature_does_not_diverge(loss):
 
 def test_plans_use_no_more_threads_than_pay():
     problem = make_wide(n=2000)
-    assert shards.plan(problem, 1).threads == 1
-    assert shards.plan(problem, 2).threads == 2
-    assert shards.plan(problem, 1000).threads <= 16
+    assert shard_plan.plan(problem, 1).threads == 1
+    assert shard_plan.plan(problem, 2).threads == 2
+    assert shard_plan.plan(problem, 1000).threads <= 16
     dense = df.Problem(np.ones((10, 3)), df.losses.Squared(np.ones(10)), lam=1.0)
-    assert shards.plan(dense, 64).threads <= 3
+    assert shard_plan.plan(dense, 64).threads <= 3
 
 
 @pytest.mark.parametrize(("threads", "every"), [(1, 1), (3, 4)])
@@ -165,12 +166,12 @@ def test_counts_are_those_of_the_features(layout, threads, every):
 
 def test_cuts_have_about_as_many_nonzeros_each():
     counts = np.random.default_rng(0).zipf(1.5, size=5000).clip(max=300).astype(float)
-    cuts = shards.feature_cuts(counts, 4)
+    cuts = shard_plan.feature_cuts(counts, 4)
     parts = np.add.reduceat(counts, cuts[:-1])
     assert cuts[0] == 0
     assert cuts[-1] == 5000
     assert parts.max() - parts.min() < 0.05 * counts.sum()
-    assert shards.feature_cuts(np.array([5.0, 0.0]), 2).tolist()[::2] == [0, 2]
+    assert shard_plan.feature_cuts(np.array([5.0, 0.0]), 2).tolist()[::2] == [0, 2]
 
 
 def test_refusals():

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/visits.hpp"
 #include "losses.hpp"
 #include "pool.hpp"
 #include "rows.hpp"
@@ -38,31 +39,14 @@ struct Batches {
     Size count;         // batches
 };
 
-// The visiting order is known ahead, so memory can be asked for before it is needed: first what says where a
-// row lies, then the row.
-constexpr Size far_ahead = 12, near_ahead = 4;
-
-template <class R>
-DUALFREE_INLINE void prefetch_ahead(const R& rows, const double* alpha, const Size* indices, Size at, Size end) {
-    if (at + far_ahead < end) {
-        rows.prefetch_bounds(indices[at + far_ahead]);
-        __builtin_prefetch(alpha + indices[at + far_ahead]);
-    }
-    if (at + near_ahead < end) rows.prefetch(indices[at + near_ahead]);
-}
-
 // One example at a time. Returns the sum of delta_i^2, which falls with the duality gap and costs nothing to know.
 template <class R, class Loss, class Step>
 [[gnu::noinline]] double dfsdca_serial(const R& rows, const Loss& loss, const Step& step, double inverse, const Size* indices, Size count,
                      double* alpha, double* w) {
     double moved = 0;
     for (Size t = 0; t < count; ++t) {
-        prefetch_ahead(rows, alpha, indices, t, count);
-        if (t + far_ahead < count) {
-            const Size i = indices[t + far_ahead];
-            loss.prefetch(i);
-            __builtin_prefetch(step.scale + i * step.stride);
-        }
+        prefetch_visit(rows, loss, indices, t, count, alpha);
+        if (t + far_ahead < count) __builtin_prefetch(step.scale + indices[t + far_ahead] * step.stride);
         const Size i = indices[t];
         const double delta = step.delta(loss, i, rows.dot(i, w), alpha[i]);
         alpha[i] += delta;

@@ -1,4 +1,4 @@
-// What the primal methods share: memory asked for ahead of a visit, and when a factored-out scale is too small.
+// What methods that visit rows share: memory asked for ahead of a visit, and when a factored-out scale is too small.
 #pragma once
 #include "rows.hpp"
 
@@ -6,18 +6,25 @@ namespace dualfree {
 
 constexpr double least_scale = 1e-100;  // below, the factor goes back into its vector, long before it underflows
 
-// The visiting order is known ahead: first what says where a row lies is asked for, then the row.
+// The visiting order is known ahead, so memory can be asked for before it is needed: first what says where a row lies, and
+// what a `table` holds of it, then the row.
+constexpr Size far_ahead = 12, near_ahead = 4;
+
+template <class R>
+DUALFREE_INLINE void prefetch_ahead(const R& rows, const double* table, const Size* indices, Size at, Size end) {
+    if (at + far_ahead < end) {
+        rows.prefetch_bounds(indices[at + far_ahead]);
+        if (table) __builtin_prefetch(table + indices[at + far_ahead]);
+    }
+    if (at + near_ahead < end) rows.prefetch(indices[at + near_ahead]);
+}
+
+// The same, and what the loss knows of the row.
 template <class R, class Loss>
 DUALFREE_INLINE void prefetch_visit(const R& rows, const Loss& loss, const Size* indices, Size at, Size end,
                                     const double* table = nullptr) {
-    constexpr Size far = 12, near = 4;
-    if (at + far < end) {
-        const Size i = indices[at + far];
-        rows.prefetch_bounds(i);
-        loss.prefetch(i);
-        if (table) __builtin_prefetch(table + i);
-    }
-    if (at + near < end) rows.prefetch(indices[at + near]);
+    if (at + far_ahead < end) loss.prefetch(indices[at + far_ahead]);
+    prefetch_ahead(rows, table, indices, at, end);
 }
 
 }  // namespace dualfree

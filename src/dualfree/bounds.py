@@ -4,7 +4,8 @@ import math
 from dataclasses import dataclass
 
 from dualfree.arrays import Floats
-from dualfree.problem import Evaluation, Problem
+from dualfree.evaluation import Evaluation
+from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling
 from dualfree.steps import theorem_theta
 

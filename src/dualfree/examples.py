@@ -6,19 +6,19 @@ Inside, w and α are flat vectors of length `size` and `total`; `w_shape` and `a
 """
 
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import blas
 
 from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
+from dualfree.evaluation import Settled, Squares
+from dualfree.grams import dense_grams
 from dualfree.groups import Groups
+from dualfree.layout import native_csr, native_dense
 
-_GRAM_ROWS = 1024
 _CROWDED = 0.25  # share of stored entries from which BLAS, zeros and all, makes sums of products sooner ...
 _BY_BLAS = 0.35  # ... in about this much of the time,
 _WIDE = 64  # and features from which on: to take short rows out of a CSR matrix costs more than their products
@@ -32,24 +32,6 @@ _FAULTS = {
     "duplicate": "X has column {column} twice in row {row}; call X.sum_duplicates() first",
     "not finite": "X has NaN or infinity in row {row}, column {column}; remove or impute such values first",
 }
-
-
-class Squares(NamedTuple):
-    """``‖w‖²``, ``‖∇P(w)‖²`` and ``‖w − ᾱ‖²``."""
-
-    w: float
-    gradient: float
-    apart: float
-
-
-class Settled(NamedTuple):
-    """``Σ φ_i``, the Fenchel terms, ``∇P(w)``, ``ᾱ = (1/λn) Σ A_i a_i``, and their squares."""
-
-    total: float
-    fenchel: float
-    gradient: Floats
-    combination: Floats
-    squares: Squares
 
 
 class Flat:
@@ -99,9 +81,9 @@ class Rows(Flat):
         if hasattr(X, "shape") and len(X.shape) != 2:
             raise ValueError(f"X has shape {X.shape}; it must have two dimensions, one row for each example.")
         if sparse.issparse(X):
-            self._arrays, self.stored = _native_csr(X)
+            self._arrays, self.stored = native_csr(X)
         else:
-            self._arrays, self.stored = _native_dense(X), X.size
+            self._arrays, self.stored = native_dense(X), X.size
         self._sorted = False
         self.n, self.d = (int(k) for k in X.shape)
         if self.n == 0 or self.d == 0:
@@ -362,6 +344,7 @@ class Rows(Flat):
 
     @property
     def _crowded(self) -> bool:
+        """Whether sums of products are better made by BLAS: always of dense rows."""
         n, d = self.X.shape
         return bool(self.stored >= _CROWDED * n * d) and (d >= _WIDE or not sparse.issparse(self.X))
 
@@ -371,33 +354,12 @@ class Rows(Flat):
 
     def upper_grams(self, weights: Floats, indices: Indices, coarse: bool = False) -> Floats:
         """The same for several sets of weights, one in each row; `coarse` allows products in single precision."""
-        by_blas = self._crowded or not sparse.issparse(self.X)
-        number = np.float32 if coarse and by_blas else np.float64
-        out = memory.zeros(len(weights) * self.d**2, number).reshape(-1, self.d, self.d)
-        if by_blas:
-            self._add_dense_grams(weights.astype(number, copy=False), indices, out)
-            return out.astype(np.float64, copy=False)
+        if self._crowded:
+            return dense_grams(self.X, self.constant_value, weights, indices, np.float32 if coarse else np.float64)
+        out = memory.zeros(len(weights) * self.d**2).reshape(-1, self.d, self.d)
         for factors, gram in zip(weights, out, strict=True):
             kernels.upper_gram(self.native, indices, factors, gram.reshape(-1))
         return out
-
-    def _add_dense_grams(self, weights: NDArray[Any], indices: Indices, out: NDArray[Any]) -> None:
-        room = memory.empty(2 * _GRAM_ROWS * self.d, out.dtype).reshape(2, _GRAM_ROWS, self.d)
-        for first in range(0, len(indices), _GRAM_ROWS):  # a part at a time, so that no copy of X is made
-            part = slice(first, first + _GRAM_ROWS)
-            rows, scaled = room[:, : len(indices[part])]
-            self._write_dense(indices[part], rows)
-            for factors, gram in zip(weights[:, part], out, strict=True):
-                _add_weighted_products(rows, factors, scaled, gram)
-
-    def _write_dense(self, indices: Indices, out: NDArray[Any]) -> None:
-        """The listed examples as dense rows."""
-        listed = self.X[indices]
-        if sparse.issparse(listed) and listed.shape == out.shape:
-            listed.astype(out.dtype, copy=False).toarray(out=out)
-            return
-        out[:, self.X.shape[1] :] = self.constant_value
-        out[:, : self.X.shape[1]] = listed.toarray() if sparse.issparse(listed) else listed
 
     def curvatures(self, loss: Any, margins: Floats, indices: Indices) -> Floats:
         """``φ_i''(z_i)`` of a native loss, for the listed examples."""
@@ -421,50 +383,3 @@ def listed_loss(loss: tuple[Any, ...], indices: Indices, targets: Indices) -> tu
     """The same native loss for the listed examples alone, whose targets are the listed ones."""
     kind, y, weight, *parameters = loss
     return (kind, y[targets], None if weight is None else weight[indices], *parameters)
-
-
-def _add_weighted_products(rows: NDArray[Any], weights: NDArray[Any], room: NDArray[Any], gram: NDArray[Any]) -> None:
-    """``Σ c_k r_k r_kᵀ``, its upper triangle, in place; where no two weights differ in sign, BLAS does only half."""
-    sign = 1.0 if (weights >= 0).all() else -1.0 if (weights <= 0).all() else 0.0
-    if sign == 0:
-        gram += np.multiply(rows, weights[:, None], out=room).T @ rows
-    else:  # BLAS counts by columns: to it, this is the lower triangle
-        scaled = np.multiply(rows, np.sqrt(np.abs(weights))[:, None], out=room)
-        products = blas.dsyrk if rows.dtype == np.float64 else blas.ssyrk
-        products(sign, scaled.T, beta=1.0, c=gram.T, overwrite_c=True, lower=True)
-
-
-def _native_csr(X: Any) -> tuple[tuple[Any, ...], int]:
-    if X.format != "csr":
-        raise TypeError(f"X is a sparse {X.format} matrix; convert it once with X.tocsr().")
-    _require_float(X.data)
-    if X.indices.dtype != X.indptr.dtype or X.indices.dtype not in (np.int32, np.int64):
-        raise TypeError(
-            f"X.indices is {X.indices.dtype} and X.indptr {X.indptr.dtype}; both must be int32 or both int64."
-        )
-    if len(X.indptr) != X.shape[0] + 1:
-        raise ValueError(f"X.indptr has {len(X.indptr)} entries; for {X.shape[0]} rows it must have {X.shape[0] + 1}.")
-    # Memory-mapped arrays are plain ones underneath, and the kernels want those.
-    data, indices, indptr = (np.asarray(a) for a in (X.data, X.indices, X.indptr))
-    if not all(a.flags.c_contiguous for a in (data, indices, indptr)):
-        raise ValueError("X.data, X.indices and X.indptr must be contiguous; X.copy() makes them so.")
-    return (data, indices, indptr), min(len(data), len(indices))
-
-
-def _native_dense(X: Any) -> tuple[NDArray[Any]]:
-    if not isinstance(X, np.ndarray):
-        raise TypeError(f"X is a {type(X).__name__}; it must be a SciPy CSR matrix or a NumPy array.")
-    if isinstance(X, np.ma.MaskedArray):
-        raise TypeError("X is a masked array; fill or drop its masked entries first.")
-    _require_float(X)
-    if not X.flags.aligned or any(stride % X.itemsize for stride in X.strides):
-        raise ValueError("X is a view whose numbers are not aligned in memory (a field of records?); copy it once.")
-    # A memory-mapped or otherwise derived array is a plain one underneath, and the kernels want that.
-    return (X.view(np.ndarray),)
-
-
-def _require_float(values: NDArray[Any]) -> None:
-    if values.dtype not in (np.float32, np.float64):
-        raise TypeError(
-            f"X has dtype {values.dtype}; it must be float32 or float64 (X.astype(np.float64) makes a copy)."
-        )

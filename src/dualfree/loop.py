@@ -12,10 +12,10 @@ from dualfree import memory
 from dualfree.arrays import Floats
 from dualfree.bounds import Bound, initial_potential, iteration_bound
 from dualfree.checkpoint import Checkpoints
+from dualfree.evaluation import Evaluation
 from dualfree.limits import Limits
 from dualfree.lookout import Lookout
 from dualfree.methods.base import Method, State
-from dualfree.problem import Evaluation
 from dualfree.result import Certificate, History, Result, Row, Status, certificate
 from dualfree.samplings.base import Sampling
 from dualfree.tuning import Tuning

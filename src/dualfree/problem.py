@@ -1,8 +1,8 @@
 """The problem: examples, losses and λ, with every number that methods and certificates need of them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,8 @@ from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices, positive, shape_of, vector
 from dualfree.convexity import Convexity, convexity_of
-from dualfree.examples import Rows, Squares
+from dualfree.evaluation import Evaluation, Look
+from dualfree.examples import Rows
 from dualfree.feasible import balanced
 from dualfree.intercept import best_intercept, no_best_intercept
 from dualfree.losses.base import Loss
@@ -25,41 +26,6 @@ from dualfree.vector_examples import Blocks, MultiOutput
 
 # A Hessian from single precision is off by up to 1e-7 of its trace, where it was looked at; this is λ in that unit.
 _COARSE = 1e-6
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """One look at ``(w, α)``: the value, its gradient, and the duality gap where a conjugate is known.
-
-    `duality_gap` is infinite where it is not known. `combination` is ``(1/λn) Σ A_i a_i`` with a the α moved into
-    the domain of the conjugates, or None. With μ > 0 there is no gradient, and `gradient` is `L2L1.residual`.
-    `squares` are there where the pass has made them.
-    """
-
-    value: float
-    gradient: Floats
-    duality_gap: float
-    combination: Floats | None
-    squares: Squares | None = None
-
-    @classmethod
-    def without_gradient(cls, value: float, duality_gap: float, d: int) -> "Evaluation":
-        """Where nobody has made a gradient; infinity stands in for it."""
-        return cls(value, np.broadcast_to(np.inf, d), duality_gap, None, Squares(np.nan, np.inf, np.nan))
-
-    @property
-    def gradient_square(self) -> float:
-        """``‖∇P(w)‖²``."""
-        return float(self.gradient @ self.gradient) if self.squares is None else self.squares.gradient
-
-
-class Look(NamedTuple):
-    """What one pass tells of a point: ``w``, its evaluation, ``A_iᵀw`` and ``φ_i'(A_iᵀw)``."""
-
-    w: Floats
-    evaluation: Evaluation
-    margins: Floats
-    derivatives: Floats
 
 
 class Problem:
@@ -276,8 +242,7 @@ class Problem:
         an estimate from these alone, in single precision where that is fine beside λ.
         """
         indices = np.arange(self.n) if sample is None else sample
-        scale = float(self.l.mean()) * self.examples.typical_square_norm if len(indices) < self.n else np.inf
-        coarse = self.lam >= _COARSE * scale
+        coarse = len(indices) < self.n and _COARSE * self.n * self.hardness <= 1
         hessian = self.examples.hessian_sum(self.curvatures(margins, indices) / len(indices), indices, coarse)
         if self.intercept:
             hessian[self.free] /= self.examples.constant_value

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dualfree.arrays import Floats
-from dualfree.problem import Evaluation, Problem
+from dualfree.evaluation import Evaluation
+from dualfree.problem import Problem
 
 if TYPE_CHECKING:
     from dualfree.bounds import Bound

@@ -6,11 +6,11 @@ import numpy as np
 
 from dualfree.arrays import Floats
 from dualfree.distributed.problem import ClusterProblem
+from dualfree.evaluation import Evaluation, Look
 from dualfree.methods.base import State
 from dualfree.methods.curvature import Base, LimitedMemory
 from dualfree.methods.full_pass import FullPass
 from dualfree.methods.newton import LBFGS, Newton
-from dualfree.problem import Evaluation, Look
 from dualfree.samplings.base import Draws
 
 _SHORTEST = 2.0**-40

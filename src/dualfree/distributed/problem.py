@@ -11,10 +11,11 @@ from dualfree.arrays import Floats, Indices, vector
 from dualfree.distributed import passes
 from dualfree.distributed.crew import Crew
 from dualfree.distributed.report import Report
+from dualfree.evaluation import Evaluation, Look
 from dualfree.examples import Flat
 from dualfree.intercept import root_of_slopes
 from dualfree.losses.base import Loss
-from dualfree.problem import Evaluation, Look, Problem
+from dualfree.problem import Problem
 from dualfree.regularisers import L2
 
 _SLACK = 1e-2  # of the tolerance that an intercept which is not quite the best may add to the gap

@@ -11,10 +11,10 @@ from dualfree.checkpoint import Checkpoints
 from dualfree.distributed import local
 from dualfree.distributed.crew import is_lost
 from dualfree.distributed.problem import ClusterProblem
+from dualfree.evaluation import Evaluation
 from dualfree.limits import Limits
 from dualfree.loop import Run
 from dualfree.methods.base import About, Method, State
-from dualfree.problem import Evaluation
 from dualfree.samplings.base import Draws
 
 _SHARES = (1.0, 0.6, 0.35)  # of the proposed moves that are tried

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dualfree.arrays import Floats
-from dualfree.problem import Evaluation, Look, Problem
+from dualfree.evaluation import Evaluation, Look
+from dualfree.problem import Problem
 from dualfree.result import Row
 
 

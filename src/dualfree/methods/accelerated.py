@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from dualfree.arrays import Floats
+from dualfree.evaluation import Evaluation
 from dualfree.methods.base import About, State
 from dualfree.methods.dfsdca import apart, take_steps
 from dualfree.methods.primal import smoothness
 from dualfree.methods.sdca import SDCA
-from dualfree.problem import Evaluation, Problem
+from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Draws
 from dualfree.steps import StepRule
 

@@ -6,10 +6,11 @@ import numpy as np
 
 from dualfree._native import kernels
 from dualfree.arrays import Floats
+from dualfree.evaluation import Evaluation
 from dualfree.methods.base import About, State
 from dualfree.methods.coordinates import CoordinateMethod
 from dualfree.methods.primal import certified
-from dualfree.problem import Evaluation, Problem
+from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Draws
 from dualfree.steps import StepRule
 

@@ -4,9 +4,9 @@ from abc import abstractmethod
 
 from dualfree._native import kernels
 from dualfree.arrays import Floats
+from dualfree.evaluation import Evaluation
 from dualfree.methods.base import About, State
 from dualfree.methods.primal import Primal, smoothness
-from dualfree.problem import Evaluation
 from dualfree.samplings.base import BoundSampling, Draws
 
 _DERIVE_EVERY = 16  # epochs between derivations of the average from the table, against rounding that adds up

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, NamedTuple
 from numpy.typing import NDArray
 
 from dualfree.arrays import Floats
-from dualfree.problem import Evaluation, Problem
+from dualfree.evaluation import Evaluation
+from dualfree.problem import Problem
 from dualfree.samplings import Sampling, Shuffled, Uniform
 from dualfree.samplings.base import BoundSampling, Draws
 from dualfree.steps import StepRule, default_step, step_rule, theorem_theta

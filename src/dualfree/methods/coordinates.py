@@ -8,11 +8,12 @@ from scipy import sparse
 
 from dualfree._native import kernels
 from dualfree.arrays import Floats
+from dualfree.evaluation import Evaluation
 from dualfree.losses.builtin import Squared
 from dualfree.methods.base import Method, State
 from dualfree.methods.primal import certified
 from dualfree.methods.requirements import require_fixed, require_plain
-from dualfree.problem import Evaluation, Problem
+from dualfree.problem import Problem
 from dualfree.samplings import Sampling, Uniform
 from dualfree.samplings.base import BoundSampling, Draws
 from dualfree.steps import StepRule

@@ -6,9 +6,10 @@ import numpy as np
 from scipy import linalg
 
 from dualfree.arrays import Floats, Indices
+from dualfree.evaluation import Look
 from dualfree.intercept import without_intercept
 from dualfree.methods.strata import sampled_hessian
-from dualfree.problem import Look, Problem
+from dualfree.problem import Problem
 
 _PAIRS = 20  # moves that are remembered
 

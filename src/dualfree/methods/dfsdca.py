@@ -7,11 +7,12 @@ import numpy as np
 from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
+from dualfree.evaluation import Evaluation
 from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.base import About, Glance, Method, State
 from dualfree.methods.safeguard import Safeguard
-from dualfree.problem import Evaluation, Problem
+from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Draws
 from dualfree.steps import StepRule, implicit_alpha
 

@@ -7,11 +7,12 @@ import numpy as np
 
 from dualfree import memory
 from dualfree.arrays import Floats
+from dualfree.evaluation import Evaluation, Look
 from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.base import Method, State
 from dualfree.methods.curvature import Base, LimitedMemory
-from dualfree.problem import Evaluation, Look, Problem
+from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Draws
 from dualfree.steps import StepRule
 

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dualfree.arrays import Floats
+from dualfree.evaluation import Evaluation
 from dualfree.methods.base import Method, State
 from dualfree.methods.requirements import require_plain
-from dualfree.problem import Evaluation, Problem
+from dualfree.problem import Problem
 from dualfree.samplings import Sampling, Shuffled, Uniform
 from dualfree.samplings.base import BoundSampling
 from dualfree.steps import StepRule

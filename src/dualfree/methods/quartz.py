@@ -4,10 +4,11 @@ from typing import Any
 
 from dualfree._native import kernels
 from dualfree.arrays import Floats
+from dualfree.evaluation import Evaluation
 from dualfree.methods.base import About, Method, State
 from dualfree.methods.dfsdca import apart
 from dualfree.methods.requirements import require_fixed, require_plain
-from dualfree.problem import Evaluation, Problem
+from dualfree.problem import Problem
 from dualfree.samplings import Sampling, Uniform
 from dualfree.samplings.base import BoundSampling, Draws
 from dualfree.steps import StepRule, step_rule

@@ -11,11 +11,11 @@ from dualfree.arrays import Floats, Indices
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.base import About, State
 from dualfree.methods.dfsdca import DfSDCA
+from dualfree.methods.shard_plan import Turns, feature_cuts, ordered, plan
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Draws
 from dualfree.samplings.restless import Restless
 from dualfree.samplings.serial import Shuffled
-from dualfree.shards import Turns, feature_cuts, ordered, plan
 from dualfree.steps import StepRule
 
 _COUNTED = 5000  # rows in which features are counted
@@ -44,10 +44,10 @@ class DfSDCAShards(DfSDCA):
     the steps δ of a batch, and where, over some of these looks, it is not so, c grows.
 
     Threads that wait for each other need a core each. Where other programs keep them from it, one thread does the work
-    of all, with the same bits, until they are free again (`dualfree.shards.Turns`).
+    of all, with the same bits, until they are free again (`shard_plan.Turns`).
 
     It pays where rows have many nonzeros and few of them in common with other rows, as texts. τ, and how many of the
-    threads are used, is chosen by `dualfree.shards.plan`. The answer depends on the number of threads, within the
+    threads are used, is chosen by `shard_plan.plan`. The answer depends on the number of threads, within the
     tolerance, and for one number it is always the same.
     """
 

@@ -3,8 +3,9 @@
 import numpy as np
 
 from dualfree.arrays import Floats, Indices
+from dualfree.evaluation import Look
 from dualfree.examples import Rows
-from dualfree.problem import Look, Problem
+from dualfree.problem import Problem
 
 # Share of P by which steps along unseen features may claim to lower it before that is looked into. What they do instead
 # is worse by a factor, the curvature divided by λ: on one-hot data 1e-4 did no harm, and 1e-3 doubled the passes.

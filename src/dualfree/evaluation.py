@@ -1,0 +1,61 @@
+"""What a pass tells of a point: its value, its gradient, its duality gap."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from dualfree.arrays import Floats
+
+
+class Squares(NamedTuple):
+    """``‖w‖²``, ``‖∇P(w)‖²`` and ``‖w − ᾱ‖²``."""
+
+    w: float
+    gradient: float
+    apart: float
+
+
+class Settled(NamedTuple):
+    """``Σ φ_i``, the Fenchel terms, ``∇P(w)``, ``ᾱ = (1/λn) Σ A_i a_i``, and their squares."""
+
+    total: float
+    fenchel: float
+    gradient: Floats
+    combination: Floats
+    squares: Squares
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One look at ``(w, α)``: the value, its gradient, and the duality gap where a conjugate is known.
+
+    `duality_gap` is infinite where it is not known. `combination` is ``(1/λn) Σ A_i a_i`` with a the α moved into
+    the domain of the conjugates, or None. With μ > 0 there is no gradient, and `gradient` is `L2L1.residual`.
+    `squares` are there where the pass has made them.
+    """
+
+    value: float
+    gradient: Floats
+    duality_gap: float
+    combination: Floats | None
+    squares: Squares | None = None
+
+    @classmethod
+    def without_gradient(cls, value: float, duality_gap: float, d: int) -> "Evaluation":
+        """Where nobody has made a gradient; infinity stands in for it."""
+        return cls(value, np.broadcast_to(np.inf, d), duality_gap, None, Squares(np.nan, np.inf, np.nan))
+
+    @property
+    def gradient_square(self) -> float:
+        """``‖∇P(w)‖²``."""
+        return float(self.gradient @ self.gradient) if self.squares is None else self.squares.gradient
+
+
+class Look(NamedTuple):
+    """What one pass tells of a point: ``w``, its evaluation, ``A_iᵀw`` and ``φ_i'(A_iᵀw)``."""
+
+    w: Floats
+    evaluation: Evaluation
+    margins: Floats
+    derivatives: Floats
