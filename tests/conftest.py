@@ -1,5 +1,7 @@
-"""Shared settings: hypothesis draws the same cases on every machine, and no case is failed for being slow."""
+"""Shared settings: hypothesis draws the same cases on every machine, no case is failed for being slow, Ctrl-C works."""
 
+import signal
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,6 +10,10 @@ from hypothesis import settings
 
 settings.register_profile("dualfree", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("dualfree")
+
+# A shell starts what it puts in the background (`make test &`) deaf to SIGINT, and the tests of Ctrl-C would wait for ever.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module")
