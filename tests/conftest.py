@@ -11,7 +11,7 @@ from hypothesis import settings
 settings.register_profile("dualfree", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("dualfree")
 
-# A shell starts what it puts in the background (`make test &`) deaf to SIGINT, and the tests of Ctrl-C would wait for ever.
+# What a shell puts in the background (`make test &`) is deaf to SIGINT, and tests of Ctrl-C would wait for ever.
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
