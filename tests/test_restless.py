@@ -79,6 +79,66 @@ def test_unrest_is_what_the_last_visit_moved(shape):
     np.testing.assert_allclose(present, learnt, rtol=1e-9)
 
 
+@pytest.mark.parametrize("layout", ["csr", "float32", "dense", "one value"])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("step", ["implicit", "per-example"])
+def test_rounds_in_the_kernel_are_the_rounds_drawn_one_by_one(monkeypatch, layout, intercept, step):
+    rng = np.random.default_rng(1)
+    X = np.where(rng.random((203, 7)) < 0.6, rng.normal(size=(203, 7)), 0.0)
+    X = {
+        "csr": lambda: sparse.csr_matrix(X),
+        "float32": lambda: sparse.csr_matrix(X, dtype=np.float32),
+        "dense": lambda: X,
+        "one value": lambda: sparse.csr_matrix((X != 0).astype(float)),
+    }[layout]()
+    problem = df.Problem(X, df.losses.Logistic(X @ np.ones(7) + rng.normal(size=203) > 0), 1e-3, intercept)
+    settings = {"method": "dfsdca", "sampling": "restless", "step": step, "seed": 3, "tol": 0.0, "max_epochs": 6.5}
+    called, kernel = [], kernels.dfsdca_rounds
+    monkeypatch.setattr(kernels, "dfsdca_rounds", lambda *a: called.append(len(a[6])) or kernel(*a))
+    natively = df.solve(problem, **settings)
+    assert called == [9] * 6 + [5]  # the ends of eight rounds, and of four
+    monkeypatch.setattr(type(problem.examples), "rounds", False)
+    one_by_one = df.solve(problem, **settings)
+    assert len(called) == 7
+    assert (natively.w == one_by_one.w).all()
+    assert (natively.alpha == one_by_one.alpha).all()
+
+
+def test_long_runs_keep_the_unit_of_unrest_in_range(monkeypatch):
+    monkeypatch.setattr("dualfree.samplings.restless._SMALLEST_UNIT", 0.1)
+    problem = easy_and_hard()
+    settings = {"method": "dfsdca", "sampling": "restless", "tol": 0.0, "max_epochs": 5}
+    natively = df.solve(problem, **settings)
+    monkeypatch.setattr(type(problem.examples), "rounds", False)
+    np.testing.assert_array_equal(natively.w, df.solve(problem, **settings).w)
+
+
+def test_few_and_short_rows_are_asked_less_often_whether_they_are_done():
+    X = sparse.random(3000, 400, 0.5, "csr", rng=np.random.default_rng(0))
+    for rows, every in ((40, 1.0), (3000, 0.5)):
+        problem = df.Problem(X[:rows], df.losses.Logistic(np.arange(rows) % 2), 0.1)
+        assert Restless().bind(problem).look_every == every
+    assert (
+        Restless().bind(df.Problem(sparse.vstack([X, X], "csr"), df.losses.Squared(np.ones(6000)), 0.1)).look_every
+        == 0.25
+    )
+
+
+def test_the_kernel_refuses_what_does_not_fit():
+    rows, loss = df.Problem(np.eye(4), df.losses.Squared(np.ones(4)), 0.1), np.ones(4)
+    given = {"implicit": True, "scale": loss, "inverse": 1.0, "seed": 0, "ends": np.array([0, 4]), "order": None,
+             "size": loss, "growth": 1.4, "least": 1e-6, "smallest_unit": 1e-100, "unrest": np.ones(4), "unit": 1.0,
+             "sure": 0.0, "room": np.empty(5, np.int64), "alpha": np.zeros(4), "w": np.zeros(4)}  # fmt: skip
+    for name, value in (("ends", np.array([0, 5])), ("ends", np.array([4, 0])), ("ends", np.empty(0, np.int64)),
+                        ("order", np.arange(3)), ("order", np.array([0, 1, 2, 4])), ("room", np.empty(4, np.int64)),
+                        ("alpha", np.zeros(3)), ("w", np.zeros(5)), ("size", np.ones(3)), ("unrest", np.ones(3)),
+                        ("scale", np.ones(2))):  # fmt: skip
+        with pytest.raises(ValueError, match="must|numbered"):
+            kernels.dfsdca_rounds(rows.examples.native, rows.loss.native, **given | {name: value})
+    kernels.dfsdca_rounds(rows.examples.native, rows.loss.native, **given)
+    assert (given["alpha"] != 0).all()
+
+
 @pytest.mark.parametrize("loss", ["logistic", "smoothed-hinge", "squared-hinge", "squared", "huber"])
 def test_the_same_optimum_as_with_any_order(loss):
     problem = small_problem(loss, lam=0.003)

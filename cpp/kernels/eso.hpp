@@ -25,8 +25,12 @@ void feature_squares(const R& rows, const double* mass, double* out) {
 template <class R>
 void square_norms(const R& rows, const double* beta, double* out) {
     for (Size i = 0; i < rows.n; ++i) {
+        if (!beta) {
+            out[i] = rows.square(i);
+            continue;
+        }
         double sum = 0;
-        rows.for_each(i, [&](Size j, double x) { sum += (beta ? beta[j] : 1.0) * x * x; });
+        rows.for_each(i, [&](Size j, double x) { sum += beta[j] * x * x; });
         out[i] = sum;
     }
 }

@@ -73,7 +73,8 @@ class Rows(Flat):
 
     m = 1
     grouped = False  # whether an example is a group of rows
-    settles: ClassVar[bool] = True  # whether `fenchel` and `settled` are there
+    settles: ClassVar[bool] = True  # whether `fenchel` and `settled` are there,
+    rounds: ClassVar[bool] = True  # and `dfsdca_rounds`
 
     def __init__(self, X: Any, constant: bool = False) -> None:
         self.X = X
@@ -304,6 +305,22 @@ class Rows(Flat):
         rows = self.shifted(offset)
         arguments = (implicit, scale, inverse, draws.indices, draws.batch_start, alpha, w)
         return float(kernels.dfsdca(rows, loss, *arguments, threads=n_threads))
+
+    def dfsdca_rounds(
+        self,
+        loss: Any,
+        implicit: bool,
+        scale: Floats,
+        inverse: float,
+        rounds: tuple[Any, ...],
+        offset: Any,
+        alpha: Floats,
+        w: Floats,
+    ) -> tuple[float, float, float]:
+        """Algorithm 1 in `rounds` of visits to what moves, in place; what α moved, squared, and what was learnt."""
+        rows = self.shifted(offset)
+        moved, unit, sure = kernels.dfsdca_rounds(rows, loss, implicit, scale, inverse, *rounds, alpha, w)
+        return moved, unit, sure
 
     def feature_sums(self, mass: Floats | None = None) -> Floats:
         """For each feature j, the sum of `mass` over the examples with a nonzero in j; their number if None."""

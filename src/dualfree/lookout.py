@@ -39,7 +39,9 @@ class Lookout:
         looks = method.sampling.sampling.looks
         self._margin = looks.margin
         self._share = gradient_share(problem)
-        ratio = looks.ratio * (1 + problem.hardness) ** looks.power * self._share
+        ratio = (
+            looks.ratio * (1 + problem.hardness) ** looks.power * self._share * looks.every / method.sampling.look_every
+        )
         self._ratio = ratio / (2 * largest * problem.n) if largest > 0 else 0.0
         self._limits, self._value, self._next, self._learnt = limits, math.inf, _FIRST_LOOK, 0.0
 

@@ -112,7 +112,7 @@ class Run:
         while True:
             if self.state.iteration >= self.target:  # else a resumed run goes on to where it was heading
                 self.state.moved = 0.0
-                ahead = self.sampling.sampling.looks.every if every is None else every
+                ahead = self.sampling.look_every if every is None else every
                 self.heading = min(self.heading + ahead, self.limits.max_epochs)
                 self.target = max(self.state.iteration + 1, round(self.heading * per_epoch))
             in_time = self._advance_to_target()
@@ -142,9 +142,7 @@ class Run:
             end = max(self.state.iteration + 1, round(whole * per_epoch))
             if self.state.iteration == 0 or self.state.iteration >= self.sampling.fresh_until:
                 self.sampling.refresh(self.state.w, self.state.alpha, self.state.centre, self.state.iteration)
-            left = int(min(self.target, end, self.sampling.fresh_until)) - self.state.iteration
-            count = left if self.method.whole_epochs else min(self.piece, left)
-            self.method.advance(self.state, self.sampling.draw(self.state.iteration, count, self.seed))
+            self._advance(min(self.target, end))
             if self.state.iteration == end:
                 self.method.end_epoch(self.state)
             now = time.perf_counter()
@@ -159,6 +157,16 @@ class Run:
             if now - self.begun >= self.limits.time_limit:
                 return False
         return True
+
+    def _advance(self, until: int) -> None:
+        """Some iterations, in one call of a kernel: no more than may pass before Ctrl-C is heard."""
+        now, piece = self.state.iteration, until if self.method.whole_epochs else self.piece
+        rounds = self.sampling.rounds(now, min(until, now + piece), self.seed) if self.method.takes_rounds else None
+        if rounds is not None:
+            self.method.advance_by_rounds(self.state, rounds)
+            return
+        count = min(piece, int(min(until, self.sampling.fresh_until)) - now)
+        self.method.advance(self.state, self.sampling.draw(now, count, self.seed))
 
     def evaluate(self) -> None:
         """Certify the present point, note it, and keep it if it is the best."""

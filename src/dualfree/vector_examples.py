@@ -57,6 +57,7 @@ class _Vectors:
         return float(total)
 
     settles: ClassVar[bool] = False
+    rounds: ClassVar[bool] = False
 
     def certify(
         self: Any, loss: Any, w: Floats, alpha: Floats, *, n_threads: int = 1

@@ -138,6 +138,15 @@ class Method(ABC):
     def advance(self, state: State, draws: Draws) -> None:
         """Take the iterations in `draws`, in place."""
 
+    @property
+    def takes_rounds(self) -> bool:
+        """Whether it has a kernel that draws by itself, and learns whom to visit: see `BoundSampling.rounds`."""
+        return False
+
+    def advance_by_rounds(self, state: State, rounds: Any) -> None:
+        """Take these rounds, in place."""
+        raise TypeError(f"{type(self).__name__} has no kernel that draws by itself.")
+
     def end_epoch(self, state: State) -> None:  # noqa: B027  (most methods have nothing to do)
         """What the method wants done once an epoch, whether or not there is an evaluation; nothing by default."""
 

@@ -66,6 +66,19 @@ class DfSDCA(Method):
             state.moved += take_steps(self.problem, self.problem.lam, self.rule, state, draws, self.n_threads)
         state.iteration += draws.count
 
+    @property
+    def takes_rounds(self) -> bool:
+        own = type(self).advance is DfSDCA.advance  # and not the steps of a method that derives from this one
+        return own and self.problem.loss.native is not None and self.problem.mu == 0 and self.problem.examples.rounds
+
+    def advance_by_rounds(self, state: State, rounds: Any) -> None:
+        problem = self.problem
+        step = (problem.loss.native, self.rule.implicit, self.rule.scale, 1 / (problem.lam * problem.n))
+        moved, *learnt = problem.examples.dfsdca_rounds(*step, rounds.native, state.centre, state.alpha, state.w)
+        rounds.end(*learnt)
+        state.moved += moved
+        state.iteration = int(rounds.ends[-1])
+
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
         if self.problem.intercept:
             return self._evaluate_with_intercept(state)

@@ -181,6 +181,11 @@ class BoundSampling:
         """Iterations that visit n examples on average."""
         return self.problem.n / self.mean_size
 
+    @cached_property
+    def look_every(self) -> float:
+        """Epochs after which to ask whether a run may be done."""
+        return self.sampling.looks.every
+
     @property
     def fresh_until(self) -> float:
         """The iteration up to which draws may be asked for; then `refresh` is due. Most samplings never need it."""
@@ -188,6 +193,10 @@ class BoundSampling:
 
     def refresh(self, w: Floats, alpha: Floats, offset: float = 0.0, iteration: int = 0) -> None:
         """Called with where the run stands, when it has come to `fresh_until`."""
+
+    def rounds(self, first: int, until: int, seed: int) -> Any:
+        """After `refresh`, whole rounds up to iteration `until` for a kernel that draws by itself; None: use `draw`."""
+        return None
 
     @property
     def memory(self) -> dict[str, NDArray[Any]]:

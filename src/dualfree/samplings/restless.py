@@ -1,6 +1,7 @@
 """Visits to the examples that move: the further α_i went at its last visit, the sooner the next one."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,9 @@ _ROUNDS = 8  # in an epoch
 _GROWTH = 2**0.5  # of an example's unrest in each round that passes without a visit
 _LEAST = 1e-6  # unrest after a visit, beside that which is sure of a visit: nobody is forgotten
 _SMALLEST_UNIT = 1e-100
+# Work below which it is better to ask less often whether a run is done: epochs of few microseconds are not worth it.
+_FEW_LOOKS = ((250_000, 1.0), (1_000_000, 0.5))
+_A_VISIT = 20  # work of a visit beside its products
 
 
 class Restless(_Serial):
@@ -74,6 +78,29 @@ class _Memory:
     before: Floats = field(default_factory=lambda: np.empty(0))  # α of those examples when the round began
 
 
+@dataclass(frozen=True)
+class Rounds:
+    """Whole rounds to come, for a kernel that visits and learns by itself; `ends` begins with the first one's start."""
+
+    bound: "RestlessBound"
+    ends: Indices
+    seed: int
+    order: Indices | None  # of the visits, where it does not depend on what was learnt
+
+    @property
+    def native(self) -> tuple[Any, ...]:
+        """What the kernel takes: see `dfsdca_rounds` in ``cpp/kernels/rounds.hpp``."""
+        now = self.bound._now
+        learning = (self.bound._sizes, _GROWTH, _LEAST, _SMALLEST_UNIT)
+        return (self.seed, self.ends, self.order, *learning, now.unrest, now.unit, now.sure, self.bound._room)
+
+    def end(self, unit: float, sure: float) -> None:
+        """Take in what the kernel says when it has come to the end of them."""
+        now = self.bound._now
+        now.unit, now.sure = unit, sure
+        now.begin = now.end = int(self.ends[-1])
+
+
 class RestlessBound(BoundSampling):
     """`Restless` on one problem, and what it remembers of a run."""
 
@@ -81,18 +108,23 @@ class RestlessBound(BoundSampling):
         super().__init__(sampling, problem, p, v, self._draw)
         set_once = object.__setattr__  # the class is frozen for its users
         set_once(self, "_sizes", gain_sizes(problem, v))
-        set_once(self, "_visits", -(-problem.n // _ROUNDS) if problem.n >= 2 * _ROUNDS else problem.n)
+        set_once(self, "_length", problem.n / _ROUNDS if problem.n >= 2 * _ROUNDS else problem.n)
         set_once(self, "_shuffled", Shuffled().drawer(problem, p))
         set_once(self, "_now", _Memory(memory.zeros(problem.n)))
         set_once(self, "_alpha", np.zeros(0))
         set_once(self, "_room", memory.empty(problem.n + 1, np.int64))
 
     _sizes: Floats
-    _visits: int  # in a round
+    _length: float  # of a round; the ends are the nearest whole numbers
     _shuffled: Drawer
     _now: _Memory
     _alpha: Floats  # of the run, as it changes
     _room: Indices
+
+    @cached_property
+    def look_every(self) -> float:
+        work = self.problem.examples.products + _A_VISIT * self.problem.n
+        return next((epochs for most, epochs in _FEW_LOOKS if work < most), self.sampling.looks.every)
 
     @property
     def fresh_until(self) -> int:
@@ -111,17 +143,30 @@ class RestlessBound(BoundSampling):
 
     def refresh(self, w: Floats, alpha: Floats, offset: float = 0.0, iteration: int = 0) -> None:
         """Learn how far α moved in the round that has ended."""
-        now, n = self._now, self.problem.n
+        now = self._now
         if iteration == 0:
             now = _Memory(now.unrest)
             object.__setattr__(self, "_now", now)
         elif len(now.order):
             self._learn(now, alpha)
-        now.begin, now.end = iteration, iteration + self._visits
-        if iteration < n < now.end:
-            now.end = n  # everybody has been visited
+        now.begin, now.end = iteration, self._end(iteration, 1)
         now.order = now.order[:0]
         object.__setattr__(self, "_alpha", alpha)
+
+    def _end(self, begin: int, rounds: int) -> int:
+        """The end of so many rounds."""
+        return round((round(begin / self._length) + rounds) * self._length)
+
+    def rounds(self, first: int, until: int, seed: int) -> Rounds | None:
+        now, n = self._now, self.problem.n
+        if now.begin != first or len(now.order) or until < now.end:
+            return None  # within a round, or not a whole one
+        until = min(until, n) if first < n else until
+        ends = [first, now.end]
+        while (end := self._end(first, len(ends))) <= until:
+            ends.append(end)
+        order = self._shuffled(seed, first, ends[-1] - first).indices if first < n else None
+        return Rounds(self, np.array(ends), seed, order)
 
     def _learn(self, now: _Memory, alpha: Floats) -> None:
         places, least = self.problem.examples.places, _LEAST * now.sure

@@ -24,6 +24,7 @@ class Stored(Rows):
     X: Store
     in_memory: type[Rows] = Rows  # what the rows of a window are
     settles = False
+    rounds = False
 
     def __init__(self, store: Store, constant: bool = False) -> None:
         self.X, self.page = store, store.page
