@@ -119,7 +119,7 @@ def test_a_sample_of_the_examples_is_enough_where_they_are_many():
 @pytest.mark.parametrize(("name", "intercept"), CASES)
 def test_it_reaches_the_optimum_at_any_lambda(name, lam, intercept):
     problem = make_problem(name, lam, intercept)
-    result = df.solve(problem, method="newton", tol=1e-10, max_epochs=100)
+    result = df.solve(problem, method="newton", tol=1e-11, max_epochs=100)
     assert result.status == "converged", result.message
     assert np.linalg.norm(problem.gradient(result.w)) < 1e-4 * max(1.0, np.linalg.norm(result.w)) * max(lam, 1e-4)
 

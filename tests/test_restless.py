@@ -133,7 +133,7 @@ def test_the_kernel_refuses_what_does_not_fit():
                         ("order", np.arange(3)), ("order", np.array([0, 1, 2, 4])), ("room", np.empty(4, np.int64)),
                         ("alpha", np.zeros(3)), ("w", np.zeros(5)), ("size", np.ones(3)), ("unrest", np.ones(3)),
                         ("scale", np.ones(2))):  # fmt: skip
-        with pytest.raises(ValueError, match="must|numbered"):
+        with pytest.raises(ValueError, match=r"must|numbered"):
             kernels.dfsdca_rounds(rows.examples.native, rows.loss.native, **given | {name: value})
     kernels.dfsdca_rounds(rows.examples.native, rows.loss.native, **given)
     assert (given["alpha"] != 0).all()

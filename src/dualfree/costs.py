@@ -9,21 +9,20 @@ import math
 from dataclasses import dataclass
 
 from dualfree.losses.builtin import BuiltIn
-from dualfree.methods.newton import MOST_FEATURES, hessian_passes, sample_size
+from dualfree.methods.newton import MOST_FEATURES, ROOT, hessian_passes, plan
 from dualfree.problem import Problem
 from dualfree.samplings import Uniform
 from dualfree.steps import theorem_theta
 
-_STEP = 20.0  # what a dfSDCA step costs beside its nonzeros: the loss, the random row
+_STEP = 28.0  # what a dfSDCA step costs beside its nonzeros: the loss, the random row, the choice of it
 # A pass: sequential rows, losses by SIMD. The first number is for few features, whose w stays in the nearest cache.
 _PASS_NONZERO, _PASS_ROW = (0.65, 0.85), 3.0
-_LOOKS = 1.5  # evaluations of a run of dfSDCA, in passes
+_LOOKS = 2.5  # evaluations of a run of dfSDCA and glances before them, in passes
+_CALL, _ITERATION = 20_000, 80_000  # what Python costs: for an epoch of dfSDCA, and for a pass of another method
 # Epochs of dfSDCA with restless visits, for each factor e of the tolerance, and the power of the condition number that
 # multiplies them: with few features, which many examples share, and with many.
 _EPOCHS = ((0.25, 1.0), (0.136, 0.75))
 _FEWEST = (1.0, 0.28)  # epochs in any case: once, and for each factor e of the tolerance
-_NEWTON_FEWEST, _NEWTON_PASSES = 2.0, 0.3  # once, and for each factor e of the tolerance
-_ROOT = 0.45  # power of the condition number that the full-pass methods feel
 _LBFGS_PASSES = 1.0  # for each factor e of the tolerance
 _LBFGS_FEWEST = 12.0
 _LBFGS_FEATURE = 10.0  # what an iteration costs for each feature, beside the pass
@@ -81,19 +80,20 @@ def estimate(problem: Problem, tol: float) -> Costs:
     digits = math.log(1 / min(max(tol, 1e-14), 0.1))
     hardness = problem.hardness
     if problem.loss.vector:
-        return _with_several_outputs(problem, digits, hardness)
-    epoch = nonzeros + _STEP * n
-    one_pass = _PASS_NONZERO[problem.examples.d > MOST_FEATURES] * nonzeros + _PASS_ROW * n
+        return _with_several_outputs(problem, tol, digits, hardness)
+    epoch = nonzeros + _STEP * n + _CALL
+    entries = _PASS_NONZERO[problem.examples.d > MOST_FEATURES] * nonzeros
+    one_pass = entries + _PASS_ROW * n + _ITERATION
     looks = _LOOKS * one_pass / epoch
     epochs = {"dfsdca": _dfsdca(problem, digits, hardness) + looks}
     if concave:  # the steps of Theorem 1 are of order 1/n² at λ = 1/n
         rate = theorem_theta(Uniform().bind(problem), 1) * problem.convexity.sigma / problem.lam
         epochs["dfsdca"] = digits / (rate * n) + looks
     if problem.d <= MOST_FEATURES and problem.convexity.known is not False:
-        hessian = hessian_passes(problem, sample_size(problem)) * nonzeros
-        epochs["newton"] = (_newton(digits, hardness) * one_pass + hessian) / epoch
+        sample, passes = plan(problem, tol)
+        epochs["newton"] = (passes * one_pass + hessian_passes(problem, sample) * entries) / epoch
     else:  # with few features L-BFGS may take hundreds of passes where Newton's method takes a handful
-        passes = max(_LBFGS_FEWEST, _LBFGS_PASSES * digits * (1 + hardness) ** _ROOT)
+        passes = max(_LBFGS_FEWEST, _LBFGS_PASSES * digits * (1 + hardness) ** ROOT)
         epochs["lbfgs"] = passes * (one_pass + _LBFGS_FEATURE * problem.d) / epoch
     return Costs(epochs)
 
@@ -103,17 +103,12 @@ def _dfsdca(problem: Problem, digits: float, hardness: float) -> float:
     return max(_FEWEST[0] + _FEWEST[1] * digits, each * digits * float((1 + hardness) ** power))
 
 
-def _newton(digits: float, hardness: float) -> float:
-    """Passes beside the Hessian."""
-    return _NEWTON_FEWEST + _NEWTON_PASSES * digits * float((1 + hardness) ** _ROOT)
-
-
-def _with_several_outputs(problem: Problem, digits: float, hardness: float) -> Costs:
+def _with_several_outputs(problem: Problem, tol: float, digits: float, hardness: float) -> Costs:
     """The same where an example has several outputs."""
     epochs = {"dfsdca": _dfsdca(problem, digits, hardness) + _LOOKS * _VECTOR_PASS}
     if problem.d <= MOST_FEATURES:
-        hessian = hessian_passes(problem, sample_size(problem))
-        epochs["newton"] = (_newton(digits, hardness) + hessian) * _VECTOR_PASS
+        sample, passes = plan(problem, tol)
+        epochs["newton"] = (passes + hessian_passes(problem, sample)) * _VECTOR_PASS
     passes = max(_LBFGS_FEWEST, _VECTOR_PASSES * digits * (1 + hardness) ** _VECTOR_POWER)
     vectors = _LBFGS_FEATURE * problem.d / float(problem.examples.products + _STEP * problem.n)
     return Costs(epochs | {"lbfgs": passes * (_VECTOR_PASS + vectors)})

@@ -25,10 +25,11 @@ def dense_grams(X: Any, constant: float, weights: Floats, indices: Indices, dtyp
     """
     d = X.shape[1] + (constant != 0)
     out = memory.zeros(len(weights) * d**2, dtype).reshape(-1, d, d)
-    room = memory.empty(2 * _ROWS * d, dtype).reshape(2, _ROWS, d)
+    copies = 1 if len(weights) == 1 else 2  # the rows themselves are not needed again where there is one set of weights
+    room = memory.empty(copies * _ROWS * d, dtype).reshape(copies, _ROWS, d)
     for first in range(0, len(indices), _ROWS):
         part = slice(first, first + _ROWS)
-        rows, scaled = room[:, : len(indices[part])]
+        rows, scaled = room[0, : len(indices[part])], room[-1, : len(indices[part])]
         _write_dense(X[indices[part]], constant, rows)
         for factors, gram in zip(weights[:, part].astype(dtype, copy=False), out, strict=True):
             _add_weighted_products(rows, factors, scaled, gram)
@@ -48,7 +49,7 @@ def _add_weighted_products(rows: NDArray[Any], weights: NDArray[Any], room: NDAr
     """``Σ c_k r_k r_kᵀ``, its upper triangle, in place; where no two weights differ in sign, BLAS does only half."""
     sign = 1.0 if (weights >= 0).all() else -1.0 if (weights <= 0).all() else 0.0
     if sign == 0:
-        gram += np.multiply(rows, weights[:, None], out=room).T @ rows
+        gram += (rows * weights[:, None]).T @ rows
     else:  # BLAS counts by columns: to it, this is the lower triangle
         scaled = np.multiply(rows, np.sqrt(np.abs(weights))[:, None], out=room)
         products = blas.dsyrk if rows.dtype == np.float64 else blas.ssyrk

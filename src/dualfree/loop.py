@@ -187,7 +187,8 @@ class Run:
             self.best[0][:], self.best[1][:] = w, self.state.alpha
             self.best = (*self.best[:2], proof)
         if self._wanted:  # else a limit asked for it, and a resumed run must look where one without that limit would
-            self.heading = epoch
+            if round(self.heading * self.sampling.iterations_per_epoch) != self.state.iteration:
+                self.heading = epoch  # else it says the same without rounding, and rounds need not be cut
             if self.lookout is not None:
                 self.lookout.learn(proof, self.state.moved, epoch)
         return seen

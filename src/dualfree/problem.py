@@ -1,6 +1,5 @@
 """The problem: examples, losses and λ, with every number that methods and certificates need of them."""
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -223,7 +222,7 @@ class Problem:
         seen = self._evaluation(w, total, gradient, np.inf, None)
         slope = self._penalised(seen.gradient)
         gap, moved = float(slope @ slope) / (2 * self.lam), seen.gradient / self.lam
-        known = replace(seen, duality_gap=gap if self.loss.all_convex else np.inf, combination=w - moved)
+        known = Evaluation(seen.value, seen.gradient, gap if self.loss.all_convex else np.inf, w - moved)
         return Look(w, known, z, derivatives)
 
     def margins(self, w: ArrayLike, *, n_threads: int = 1) -> Floats:

@@ -282,9 +282,9 @@ class Blocks(_Vectors, Flat):
         return (self.start,)
 
     @cached_property
-    def hessian_products(self) -> float:
-        """Products that `hessian_sum` takes for an example, at most."""
-        return float(np.mean(np.square(self.nonzeros, dtype=np.float64)))
+    def hessian_entries(self) -> float:
+        """What `hessian_sum` takes for an example, in entries of a pass, at most."""
+        return float(np.mean(np.square(self.nonzeros, dtype=np.float64))) / 6
 
     def listed_places(self, indices: Indices) -> tuple[Indices]:
         """As `places`, of the listed examples alone."""

@@ -28,7 +28,7 @@ class Facts(Flat):
     n: int
     d: int
     stored: int
-    hessian_products: float
+    hessian_entries: float
     typical_square_norm: float
     value_at_zero: float
     conjugate_at_zero: float
@@ -96,7 +96,7 @@ class ClusterProblem(Problem):
             int(n),
             crew.blocks.surveys[0].columns + intercept,
             int(stored),
-            squares / (2 * n),
+            squares / (12 * n),
             typical,
             value / n,
             conjugate / n,

@@ -45,6 +45,7 @@ class Loss:
 
     convex: ClassVar[bool] = True
     bounded: ClassVar[bool] = False  # whether f is: then no average of it is convex
+    quadratic: ClassVar[bool] = False  # whether f'' is the same everywhere
     compiled: ClassVar[Any] = None
     outputs: int | None = None  # numbers that f takes where examples have several outputs, and all equally many
 

@@ -151,6 +151,7 @@ class Squared(BuiltIn):
     """
 
     kind = "squared"
+    quadratic = True
 
     def _targets(self, y: ArrayLike) -> Floats:
         targets, self.outputs = several_targets(y)

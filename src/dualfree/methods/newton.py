@@ -1,11 +1,13 @@
 """Newton's method with a sampled Hessian, and its frugal kin for many features, L-BFGS."""
 
 import math
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dualfree import memory
+from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.examples import Rows
 from dualfree.methods.base import About, State
@@ -17,10 +19,12 @@ from dualfree.steps import StepRule
 
 MOST_FEATURES = 5000  # a 200 MB Hessian; beyond, the stochastic methods are the better choice by far
 _ROWS_A_FEATURE = (12, 40)  # of the first sample behind a Hessian
-_SHARE_OF_A_PASS = 0.5  # that more of them may cost
+_MORE = 2.0  # passes that more of them may cost
 _GROWTH = 4  # of the sample, each time that its Hessian has proved too rough
-_PRODUCTS_A_NONZERO = 6.0  # products of a Hessian that take as long as one nonzero of a pass
+_FACTOR = 0.01  # what a Cholesky factor costs for each of d³, in entries of a pass
 _VISITS_A_FEATURE = 100  # of the rough start, but not more than half an epoch
+_FEWEST, _PASSES = 2.0, 0.3  # beside the Hessian: once, and for each factor e of the tolerance
+ROOT = 0.45  # power of the condition number that the full-pass methods feel
 
 
 class Newton(FullPass):
@@ -51,12 +55,16 @@ class Newton(FullPass):
                 f"method='newton' would need a Hessian of {problem.d} × {problem.d}; it takes at most "
                 f"{MOST_FEATURES} weights, and method='dfsdca' any number."
             )
-        self._sample = sample_size(problem)
         self._samples = self._growths = 0
+
+    @cached_property
+    def _sample(self) -> int:
+        return plan(self.problem, self.tol).sample
 
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
         state = super().start(alpha, intercept)
-        if alpha.any() or not self.problem.loss.all_convex:
+        all_at_once = self.problem.loss.quadratic and self._sample == self.problem.n  # the first step is the last
+        if alpha.any() or not self.problem.loss.all_convex or all_at_once:
             return state
         rough = self._look(rough_start(self.problem))
         if self.problem.intercept or rough.evaluation.value < self.problem.loss.at_zero(self.problem.examples.total)[0]:
@@ -111,16 +119,33 @@ class LBFGS(FullPass):
         return RootDiagonal(problem, margins) if plain else Scaled(problem)
 
 
+class Plan(NamedTuple):
+    """Examples behind the first Hessian, and passes beside it."""
+
+    sample: int
+    passes: float
+
+
+def plan(problem: Problem, tol: float) -> Plan:
+    """How to begin, by what it will cost: where the curvature never changes, all examples may be best, and one step."""
+    sample, digits = sample_size(problem), math.log(1 / min(max(tol, 1e-14), 0.1))
+    passes = _FEWEST + _PASSES * digits * float((1 + problem.hardness) ** ROOT)
+    if problem.loss.quadratic:
+        saved = passes - _FEWEST + hessian_passes(problem, sample)
+        if hessian_passes(problem, problem.n) <= saved:
+            return Plan(problem.n, _FEWEST)
+    return Plan(sample, passes)
+
+
 def sample_size(problem: Problem) -> int:
-    """Examples behind the first Hessian: some for each feature, more where half a pass pays for them.
+    """Examples that tell the curvature: some for each feature, more where they cost little beside a pass.
 
     All of them where some are concave, for of a sample these may be too many.
     """
     if not problem.loss.all_convex:
         return problem.n
     examples = problem.examples
-    products = _SHARE_OF_A_PASS * _PRODUCTS_A_NONZERO * examples.products
-    affordable = int(products / max(1.0, examples.hessian_products))
+    affordable = int(_MORE * examples.products / max(1.0, examples.hessian_entries))
     least, most = _ROWS_A_FEATURE
     return min(problem.n, max(least * examples.d, min(most * examples.d, affordable), problem.n // 50))
 
@@ -141,8 +166,8 @@ def spread_sample(n: int, size: int, seed: int) -> Indices:
 
 def hessian_passes(problem: Problem, rows: int) -> float:
     """What a Hessian of so many examples costs, in passes over the data."""
-    products = rows * problem.examples.hessian_products + problem.d**3 / 6
-    return products / (_PRODUCTS_A_NONZERO * max(1, problem.examples.products))
+    entries = rows * problem.examples.hessian_entries + _FACTOR * problem.d**3
+    return entries / max(1, problem.examples.products)
 
 
 def rough_start(problem: Any) -> Floats:
@@ -150,7 +175,7 @@ def rough_start(problem: Any) -> Floats:
     n = problem.n
     count = min(n // 2, _VISITS_A_FEATURE * problem.d)
     w, alpha = memory.zeros(problem.d), memory.zeros(problem.examples.total)
-    draws = Draws(np.random.default_rng(0).choice(n, count, replace=False))
+    draws = Draws(spread_sample(n, count, 0)[kernels.draw_permutation(0, 0, count)])
     largest = 4 * problem.examples.typical_square_norm * float(problem.l.max())
     inverse = 1 / max(problem.lam * n, largest)
     # One curvature for all: at least that of any row that is not four times as long as others.
