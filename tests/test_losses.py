@@ -46,6 +46,19 @@ def test_conjugate_has_the_reference_s_domain(name, a, real, sign):
     np.testing.assert_allclose(loss_of(name).conjugate(a, y), LOSSES[name][2].conjugate(a, y), rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", [*NAMES, "positive-unlabelled"])
+def test_what_is_said_of_zero_is_what_the_formulas_say(name, weighted):
+    weight = [0.5, 2.0, 0.0] if weighted else None
+    if name == "positive-unlabelled":
+        loss = df.losses.PositiveUnlabelled([-1.0, 1.0, 1.0], weight=weight)
+    else:
+        loss = make_loss(name, [-1.0, 1.0, 1.0])
+        loss.weight = None if weight is None else np.array(weight)
+    values, conjugates = loss.values(np.zeros(3)), loss.weighted_conjugate(np.zeros(3))
+    np.testing.assert_allclose(loss.at_zero(3), (values.mean(), conjugates.mean()), rtol=1e-15, atol=1e-15)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_conjugate_is_the_supremum(name):
     z = np.linspace(-200, 200, 400_001)

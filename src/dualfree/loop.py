@@ -53,6 +53,7 @@ class Run:
         self.history = History()
         self.seconds = 0.0
         self.best: tuple[Floats, Floats, Certificate]  # w, α, and what is known of them
+        self._room = memory.empty(len(state.w)), memory.empty(len(state.alpha))  # for these two
         self.lookout = Lookout(method, limits) if limits.evaluate_every is None else None
         cheap = self.lookout is not None and not state.alpha.any()
         first = self._note(*(method.evaluate_zero(state) if cheap else self._point()))
@@ -181,11 +182,11 @@ class Run:
         self.history.rows.append(
             Row(epoch, self.state.iteration, self.seconds, proof.value, proof.gap, proof.gradient_norm)
         )
-        if len(self.history) == 1:
-            self.best = (memory.copy(w), memory.copy(self.state.alpha), proof)
-        elif proof.beats(self.best[2]):
-            self.best[0][:], self.best[1][:] = w, self.state.alpha
-            self.best = (*self.best[:2], proof)
+        if len(self.history) == 1 or proof.beats(self.best[2]):
+            point, alpha = self._room
+            point[:] = w
+            self.method.write_alpha(self.state, alpha)
+            self.best = (point, alpha, proof)
         if self._wanted:  # else a limit asked for it, and a resumed run must look where one without that limit would
             if round(self.heading * self.sampling.iterations_per_epoch) != self.state.iteration:
                 self.heading = epoch  # else it says the same without rounding, and rounds need not be cut
@@ -194,7 +195,8 @@ class Run:
         return seen
 
     def _point(self) -> tuple[Floats, Evaluation]:
-        if np.isfinite(self.state.w).all() and np.isfinite(self.state.alpha).all():
+        derived = self.method.takes_all  # α from w
+        if np.isfinite(self.state.w).all() and (derived or np.isfinite(self.state.alpha).all()):
             with np.errstate(over="ignore", invalid="ignore"):
                 return self.method.evaluate(self.state)
         return self.state.w, Evaluation.without_gradient(np.inf, np.inf, self.problem.d)

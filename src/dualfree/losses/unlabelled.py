@@ -3,6 +3,7 @@
 import numpy as np
 
 from dualfree.arrays import Floats
+from dualfree.losses.base import Loss
 from dualfree.losses.builtin import TwoClasses
 
 
@@ -23,6 +24,9 @@ class PositiveUnlabelled(TwoClasses):
     """
 
     kind = "positive-unlabelled"
+
+    def at_zero(self, total: int) -> tuple[float, float]:
+        return Loss.at_zero(self, total)  # the two kinds of examples have nothing in common there
 
     def smoothness(self, y: Floats) -> Floats:
         return np.full(len(y), 0.25)

@@ -157,6 +157,10 @@ class Method(ABC):
         """`evaluate` where α and w are zero, without a pass over the data where that can be had."""
         return self.evaluate(state)
 
+    def write_alpha(self, state: State, out: Floats) -> None:
+        """The α of the point that was evaluated last."""
+        out[:] = state.alpha
+
     def glance(self, state: State) -> Glance | None:
         """What `evaluate` will say if the state is sound, where that is cheaper to have; None where it is not."""
         return None

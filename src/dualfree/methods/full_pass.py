@@ -141,8 +141,11 @@ class FullPass(Method):
         if self._here is None:
             self._here = self._look(state.w)
         state.w[:] = self._here.w
-        np.negative(self._here.derivatives, out=state.alpha)
         return self._here.w, self._here.evaluation
+
+    def write_alpha(self, state: State, out: Floats) -> None:
+        assert self._here is not None
+        np.negative(self._here.derivatives, out=out)
 
 
 def _largest_curvature(problem: Problem) -> float:

@@ -22,7 +22,11 @@ _ROWS_A_FEATURE = (12, 40)  # of the first sample behind a Hessian
 _MORE = 2.0  # passes that more of them may cost
 _GROWTH = 4  # of the sample, each time that its Hessian has proved too rough
 _FACTOR = 0.01  # what a Cholesky factor costs for each of d³, in entries of a pass
-_VISITS_A_FEATURE = 100  # of the rough start, but not more than half an epoch
+_VISITS_A_FEATURE = 200  # of the rough start, but not more than half an epoch
+_CAUTION = (
+    4.0,
+    16.0,
+)  # of its steps, with few visits and with all of these: λn as if so many times an example's curvature
 _FEWEST, _PASSES = 2.0, 0.3  # beside the Hessian: once, and for each factor e of the tolerance
 ROOT = 0.45  # power of the condition number that the full-pass methods feel
 
@@ -171,15 +175,16 @@ def hessian_passes(problem: Problem, rows: int) -> float:
 
 
 def rough_start(problem: Any) -> Floats:
-    """A point to begin at: a fraction of an epoch of dfSDCA, with λ of at least 1/n, where its first steps are good."""
+    """A point to begin at: a fraction of an epoch of dfSDCA, with a λ that is large enough for its first steps."""
     n = problem.n
     count = min(n // 2, _VISITS_A_FEATURE * problem.d)
     w, alpha = memory.zeros(problem.d), memory.zeros(problem.examples.total)
     draws = Draws(spread_sample(n, count, 0)[kernels.draw_permutation(0, 0, count)])
-    largest = 4 * problem.examples.typical_square_norm * float(problem.l.max())
-    inverse = 1 / max(problem.lam * n, largest)
+    typical = problem.examples.typical_square_norm
+    caution = _CAUTION[count == _VISITS_A_FEATURE * problem.d]
+    inverse = 1 / max(problem.lam * n, caution * typical * float(problem.l.max()))
     # One curvature for all: at least that of any row that is not four times as long as others.
-    scale = np.array([4 * problem.examples.typical_square_norm * inverse])
+    scale = np.array([4 * typical * inverse])
     problem.examples.dfsdca(problem.loss.native, True, scale, inverse, draws, 0.0, alpha, w)
     if problem.intercept:
         w[problem.free] *= problem.examples.constant_value
