@@ -6,7 +6,7 @@ import numpy as np
 
 from dualfree.arrays import Floats
 from dualfree.distributed.problem import ClusterProblem
-from dualfree.evaluation import Evaluation, Look
+from dualfree.evaluation import Look
 from dualfree.methods.base import State
 from dualfree.methods.curvature import Base, LimitedMemory
 from dualfree.methods.full_pass import FullPass
@@ -61,10 +61,8 @@ class _OnCluster(FullPass):
     def _set_counts(self, counts: list[int], before_base: bool) -> None:
         """Take up what `_counts` gave; `before_base`: as it was before the present base was made."""
 
-    def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
-        self._here = self._here or self._look(state.w)
-        state.w[:] = self._here.w
-        return self._here.w, self._here.evaluation
+    def write_alpha(self, state: State, out: Floats) -> None:
+        """Not before the end."""
 
     def _shorter(self, there: Look, direction: Floats, slope: float) -> float:
         """A t below 1 at which P falls enough, by halving; each try is a pass."""
