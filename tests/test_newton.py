@@ -7,7 +7,7 @@ from scipy import sparse
 import dualfree as df
 from dualfree._native import kernels
 from dualfree.methods.curvature import Base, LimitedMemory
-from dualfree.methods.newton import sample_size, spread_sample
+from dualfree.methods.newton import plan, sample_size, spread_sample
 from helpers.off_centre import LOSSES, OUTPUTS, make_data, make_loss
 
 INTERCEPT = [False, True]
@@ -113,6 +113,22 @@ def test_a_sample_of_the_examples_is_enough_where_they_are_many():
     result = df.solve(problem, method="newton", tol=1e-6)
     assert result.status == "converged"
     assert result.epochs <= 10
+
+
+def test_a_curvature_that_never_changes_is_taken_whole_where_that_pays():
+    X = sparse.random(20_000, 50, 0.1, "csr", rng=np.random.default_rng(6))
+    y = X @ np.ones(50) + np.random.default_rng(7).normal(size=20_000)
+    hard = df.Problem(X, df.losses.Squared(y), lam=1e-9)
+    assert plan(hard, 1e-6) == (20_000, 2.0)
+    result = df.solve(hard, method="newton", tol=1e-12)
+    assert (result.status, result.epochs) == (df.Status.CONVERGED, 1)
+    best = np.linalg.solve((X.T @ X).toarray() / 20_000 + 1e-9 * np.eye(50), X.T @ y / 20_000)
+    np.testing.assert_allclose(result.w, best, rtol=1e-8)
+    easy = df.Problem(X, df.losses.Squared(y), lam=1.0)
+    assert plan(easy, 0.1).sample < 20_000
+    assert plan(df.Problem(X, df.losses.Huber(y), lam=1e-9), 1e-6).sample < 20_000  # not where it may change
+    rough = df.solve(hard, method="newton", tol=0.1)
+    assert rough.certificate.relative_gap <= 0.1
 
 
 @pytest.mark.parametrize("lam", [1.0, 1e-2, 1e-6])

@@ -144,6 +144,7 @@ class FullPass(Method):
         return self._here.w, self._here.evaluation
 
     def write_alpha(self, state: State, out: Floats) -> None:
+        """``α_i = −φ_i'(A_iᵀw)``, which the state does not hold: n numbers for each point, and few are kept."""
         assert self._here is not None
         np.negative(self._here.derivatives, out=out)
 

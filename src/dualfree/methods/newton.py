@@ -23,10 +23,8 @@ _MORE = 2.0  # passes that more of them may cost
 _GROWTH = 4  # of the sample, each time that its Hessian has proved too rough
 _FACTOR = 0.01  # what a Cholesky factor costs for each of d³, in entries of a pass
 _VISITS_A_FEATURE = 200  # of the rough start, but not more than half an epoch
-_CAUTION = (
-    4.0,
-    16.0,
-)  # of its steps, with few visits and with all of these: λn as if so many times an example's curvature
+# Its λn is no smaller than so many times the curvature of an example: with fewer visits, and with as many as that.
+_CAUTION = (4.0, 16.0)
 _FEWEST, _PASSES = 2.0, 0.3  # beside the Hessian: once, and for each factor e of the tolerance
 ROOT = 0.45  # power of the condition number that the full-pass methods feel
 
@@ -84,6 +82,8 @@ class Newton(FullPass):
         return SampledHessian(self.problem, margins, chosen, self._here)
 
     def _size(self, growths: int) -> int:
+        if growths > 0 and self.problem.loss.quadratic:
+            return self.problem.n  # the curvature is the same everywhere: to know it is to be done
         return int(min(self.problem.n, self._sample * _GROWTH**growths))
 
     def _outgrown(self, fall: float, decrement: float, steps: int) -> bool:

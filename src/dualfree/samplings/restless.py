@@ -89,7 +89,7 @@ class Rounds:
 
     @property
     def native(self) -> tuple[Any, ...]:
-        """What the kernel takes: see `dfsdca_rounds` in ``cpp/kernels/rounds.hpp``."""
+        """What the kernel takes, see ``cpp/kernels/rounds.hpp``."""
         now = self.bound._now
         learning = (self.bound._sizes, _GROWTH, _LEAST, _SMALLEST_UNIT)
         return (self.seed, self.ends, self.order, *learning, now.unrest, now.unit, now.sure, self.bound._room)
