@@ -84,7 +84,7 @@ def scaling(
     """Each mode with each number of threads; the problem is made anew in each call, as in a user's."""
 
     def call(count: int, **settings: Any) -> Any:
-        problem = df.Problem(found.X, df.losses.Logistic(found.y), lam_n / len(found.y))
+        problem = df.Problem(found.X, df.losses.Logistic(found.y), lam_n / len(found.y), n_threads=count)
         return solve(problem, tol=TOL, max_epochs=1000, n_threads=count, **settings)
 
     modes = {

@@ -106,3 +106,45 @@ def test_auto_with_threads_ends_with_the_same_certificate(n_threads):
 def test_bad_numbers_of_threads(n_threads, error):
     with pytest.raises(error, match="n_threads is"):
         df.solve(make_problem(), n_threads=n_threads)
+
+
+@pytest.mark.parametrize("layout", ["csr", "dense", "fortran"])
+@pytest.mark.parametrize("place", ["first", "seam", "last"])
+def test_faults_of_x_are_found_by_any_number_of_threads(layout, place):
+    n, d = 30_000, 50  # 1.5 million entries: enough for three threads
+    values = np.random.default_rng(0).normal(size=(n, d))
+    row = {"first": 0, "seam": n // 2, "last": n - 1}[place]
+    values[row, d - 1] = np.nan
+    make = {"csr": sparse.csr_matrix, "dense": np.asarray, "fortran": np.asfortranarray}[layout]
+    X, loss = make(values), df.losses.Squared(np.ones(n))
+    for n_threads in (1, 2, 3):
+        with pytest.raises(ValueError, match=rf"NaN or infinity in row {row}, column {d - 1}"):
+            df.Problem(X, loss, 0.1, n_threads=n_threads)
+    values[row, d - 1] = 0.5
+    for n_threads in (1, 2, 3, None):
+        assert df.Problem(make(values), loss, 0.1, n_threads=n_threads).examples.stored == n * d
+
+
+@pytest.mark.parametrize("at", [0, 14_999, 15_000, 29_999])
+def test_columns_out_of_order_or_out_of_range_are_seen_by_any_number_of_threads(at):
+    n, d = 30_000, 50
+    columns, values = np.tile(np.arange(d, dtype=np.int32), n), np.random.default_rng(0).normal(size=n * d)
+    start, loss = np.arange(0, n * d + 1, d, dtype=np.int32), df.losses.Squared(np.ones(n))
+
+    def problem(n_threads):
+        return df.Problem(sparse.csr_matrix((values, columns, start), shape=(n, d)), loss, 0.1, n_threads=n_threads)
+
+    columns[at * d + 3], columns[at * d + 4] = 4, 3
+    for n_threads in (1, 2, 3):
+        assert not problem(n_threads).examples.native[-1]  # not sorted
+    for wrong, message in ((4, "column 4 twice"), (d, f"column index {d} in row {at}")):
+        columns[at * d + 4] = wrong
+        for n_threads in (1, 2, 3):
+            with pytest.raises(ValueError, match=message):
+                problem(n_threads)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, "two"])
+def test_threads_of_a_problem_are_checked(wrong):
+    with pytest.raises((TypeError, ValueError), match="n_threads is"):
+        df.Problem(np.eye(3), df.losses.Squared(np.ones(3)), 0.1, n_threads=wrong)

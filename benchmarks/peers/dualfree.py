@@ -15,7 +15,7 @@ LOSS = {
 
 def problem_of(task: Task) -> df.Problem:
     """The task as a problem of dualfree's."""
-    return df.Problem(task.X, LOSS[task.loss](task.y), task.lam)
+    return df.Problem(task.X, LOSS[task.loss](task.y), task.lam, n_threads=threads())
 
 
 def fit(task: Task, data: Any, tol: float) -> Any:

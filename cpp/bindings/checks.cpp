@@ -5,17 +5,19 @@
 
 using namespace dualfree;
 
-static nb::tuple check_rows(nb::tuple rows_tuple, Size stored) {
+static nb::tuple check_rows(nb::tuple rows_tuple, Size stored, int threads) {
     const Rows rows = rows_from(rows_tuple);
+    constexpr Size least = 500'000;  // entries for each thread: to start one takes as long as to look at some of these
+    threads = int(std::clamp<Size>(stored / least, 1, std::max(threads, 1)));
     Finding found;
     {
         nb::gil_scoped_release release;
-        found = std::visit([&](const auto& r) { return check(r, stored); }, rows);
+        found = std::visit([&](const auto& r) { return check(r, stored, threads); }, rows);
     }
     static const char* names[] = {"", "start", "column", "duplicate", "not finite"};
     return nb::make_tuple(names[int(found.fault)], found.row, found.column, found.sorted, found.same);
 }
 
 void bind_checks(nb::module_& module) {
-    module.def("check_rows", &check_rows, nb::arg("rows"), nb::arg("stored"));
+    module.def("check_rows", &check_rows, nb::arg("rows"), nb::arg("stored"), nb::arg("threads") = 1);
 }

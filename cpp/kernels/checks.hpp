@@ -1,8 +1,10 @@
 // One look at X before any work starts: everything that would make a kernel read out of bounds or an answer wrong.
 #pragma once
+#include <atomic>
 #include <cmath>
 #include <vector>
 
+#include "pool.hpp"
 #include "rows.hpp"
 
 namespace dualfree {
@@ -29,6 +31,17 @@ Value zero_if_finite(const Value* values, Size count) {
     return sum;
 }
 
+// Whether every value is finite, each thread looking at its part.
+template <class Value>
+bool all_finite(const Value* values, Size count, int threads) {
+    std::atomic<bool> good{true};
+    in_parallel(threads, [&](int thread) {
+        const Size first = cut(count, threads, thread);
+        if (zero_if_finite(values + first, cut(count, threads, thread + 1) - first) != 0) good = false;
+    });
+    return good;
+}
+
 // What is wrong with row i, if anything is; `seen[j] == i` marks a column that it had before.
 template <class Values, class Index>
 Finding check_row(const CsrRows<Values, Index>& rows, Size i, std::vector<Size>& seen) {
@@ -45,29 +58,36 @@ Finding check_row(const CsrRows<Values, Index>& rows, Size i, std::vector<Size>&
 // Whether every row's columns increase and lie in 0 .. d - 1, without a loop for each row: columns fall nowhere but where a
 // row begins.
 template <class Values, class Index>
-bool all_rising(const CsrRows<Values, Index>& rows) {
+bool all_rising(const CsrRows<Values, Index>& rows, int threads) {
     const Size total = rows.start[rows.n];
     const Index* columns = rows.columns;
-    Size falls = 0, between = 0;
+    std::atomic<Size> surplus{0};  // falls, less those between rows
+    std::atomic<bool> inside{true};
+    in_parallel(threads, [&](int thread) {
+        Size falls = 0, between = 0;
+        const Size end = cut(total, threads, thread + 1);
 #pragma omp simd reduction(+ : falls)
-    for (Size k = 1; k < total; ++k) falls += columns[k] <= columns[k - 1];
-    bool inside = true;
-    for (Size i = 0; i < rows.n; ++i) {
-        const Size first = rows.start[i], last = rows.start[i + 1];
-        if (first == last) continue;
-        inside &= columns[first] >= 0 && Size(columns[last - 1]) < rows.d;  // enough, where columns increase
-        between += last < total && columns[last] <= columns[last - 1];
-    }
-    return inside && falls == between;
+        for (Size k = std::max<Size>(1, cut(total, threads, thread)); k < end; ++k) falls += columns[k] <= columns[k - 1];
+        bool good = true;
+        for (Size i = cut(rows.n, threads, thread); i < cut(rows.n, threads, thread + 1); ++i) {
+            const Size first = rows.start[i], last = rows.start[i + 1];
+            if (first == last) continue;
+            good &= columns[first] >= 0 && Size(columns[last - 1]) < rows.d;  // enough, where columns increase
+            between += last < total && columns[last] <= columns[last - 1];
+        }
+        surplus += falls - between;
+        if (!good) inside = false;
+    });
+    return inside && surplus == 0;
 }
 
 template <class Values, class Index>
-Finding check(const CsrRows<Values, Index>& rows, Size stored) {
+Finding check(const CsrRows<Values, Index>& rows, Size stored, int threads) {
     if (rows.start[0] != 0) return {Fault::start, 0, 0};
     for (Size i = 0; i < rows.n; ++i)
         if (rows.start[i + 1] < rows.start[i] || rows.start[i + 1] > stored) return {Fault::start, i, 0};
     std::vector<Size> seen;
-    const bool sorted = all_rising(rows);
+    const bool sorted = all_rising(rows, threads);
     for (Size i = 0; i < rows.n && !sorted; ++i) {
         seen.resize(std::size_t(rows.d), -1);
         if (const Finding found = check_row(rows, i, seen); found.fault != Fault::none) return found;
@@ -84,7 +104,7 @@ Finding check(const CsrRows<Values, Index>& rows, Size stored) {
             k = end;
         }
         found.same = total > 1 && others == 0;
-        if (!found.same && zero_if_finite(rows.values, total) != 0) {
+        if (!found.same && !all_finite(rows.values, total, threads)) {
             for (Size i = 0; i < rows.n; ++i)
                 for (Size k = rows.start[i]; k < rows.start[i + 1]; ++k)
                     if (!std::isfinite(rows.values[k])) return {Fault::not_finite, i, Size(rows.columns[k])};
@@ -94,7 +114,9 @@ Finding check(const CsrRows<Values, Index>& rows, Size stored) {
 }
 
 template <class Value>
-Finding check(const DenseRows<Value>& rows, Size) {
+Finding check(const DenseRows<Value>& rows, Size, int threads) {
+    const bool together = rows.column_stride == 1 && rows.row_stride == rows.width;
+    if (together && all_finite(rows.values, rows.n * rows.width, threads)) return {};
     for (Size i = 0; i < rows.n; ++i) {
         const Value* row = rows.values + i * rows.row_stride;
         if (rows.column_stride == 1 && zero_if_finite(row, rows.width) == 0) continue;

@@ -1,6 +1,7 @@
 """Arrays and numbers that come from outside: checked once, with one sentence when they are wrong."""
 
 import math
+import os
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,13 @@ def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
         limits = f"at least {low}" if high is None else f"between {low} and {high}"
         raise ValueError(f"{name} is {value}; it must be {limits}.")
     return int(value)
+
+
+def threads(n_threads: Any) -> int:
+    """The number of threads that `n_threads` asks for."""
+    if n_threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return whole("n_threads", n_threads, 1, 1024)
 
 
 def probabilities(name: str, values: Any, length: int, *, total: float | None = None) -> Floats:

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from dualfree.arrays import Floats, not_negative, positive, whole
+from dualfree.arrays import Floats, not_negative, positive, threads, whole
 from dualfree.examples import Rows
 from dualfree.progress import progress_bar
 from dualfree.result import Status
 from dualfree.shift_and_invert import Search
-from dualfree.solve import threads
 
 _SENTENCES = {
     Status.MAX_EPOCHS: "The tolerance was not reached within max_epochs.",

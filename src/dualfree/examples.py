@@ -67,6 +67,8 @@ class Rows(Flat):
         Whether every row ends in one more feature that X does not hold, for the intercept. Its value is
         `constant_value`, the root mean square of the row norms: large enough that the intercept moves as fast as the
         other weights, small enough not to dominate them.
+    n_threads : int
+        Threads that look whether X is sound.
 
     Examples
     --------
@@ -80,7 +82,7 @@ class Rows(Flat):
     settles: ClassVar[bool] = True  # whether `fenchel` and `settled` are there,
     rounds: ClassVar[bool] = True  # and `dfsdca_rounds`
 
-    def __init__(self, X: Any, constant: bool = False) -> None:
+    def __init__(self, X: Any, constant: bool = False, n_threads: int = 1) -> None:
         self.X = X
         self.constant_value = 0.0
         if hasattr(X, "shape") and len(X.shape) != 2:
@@ -93,7 +95,7 @@ class Rows(Flat):
         self.n, self.d = (int(k) for k in X.shape)
         if self.n == 0 or self.d == 0:
             raise ValueError(f"X has shape {X.shape}: it needs at least one row and one column.")
-        fault, row, column, self._sorted, same = kernels.check_rows(self.native, self.stored)
+        fault, row, column, self._sorted, same = kernels.check_rows(self.native, self.stored, threads=n_threads)
         if fault:
             sentence = _FAULTS[fault].format(row=row, column=column, d=self.d, last=self.d - 1)
             raise ValueError(sentence + ".")

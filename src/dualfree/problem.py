@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from dualfree import memory
 from dualfree._native import kernels
-from dualfree.arrays import Floats, Indices, positive, shape_of, vector
+from dualfree.arrays import Floats, Indices, positive, shape_of, threads, vector
 from dualfree.convexity import Convexity, convexity_of
 from dualfree.evaluation import Evaluation, Look
 from dualfree.examples import Rows
@@ -47,6 +47,8 @@ class Problem:
         Whether there is an intercept; it is not penalised. Then every w has one entry more, the last, which is b.
     regulariser : L2 or L2L1, optional
         One of `dualfree.regularisers`: ``L2L1(mu)`` adds ``μ‖w‖₁``. The plain squared norm by default.
+    n_threads : int, optional
+        Threads that look whether X is sound, which takes about half a pass; None is all cores.
 
     Notes
     -----
@@ -64,7 +66,16 @@ class Problem:
     (1.25, [-0.5, -2.0], [1.0, 2.0])
     """
 
-    def __init__(self, X: Any, loss: Loss, lam: float, intercept: bool = False, regulariser: L2 | None = None) -> None:
+    def __init__(
+        self,
+        X: Any,
+        loss: Loss,
+        lam: float,
+        intercept: bool = False,
+        regulariser: L2 | None = None,
+        *,
+        n_threads: int | None = 1,
+    ) -> None:
         if not isinstance(loss, Loss):
             raise TypeError(f"loss is {loss!r:.60}; it must be one of dualfree.losses, such as Logistic(y).")
         self.lam = positive("lam", lam)
@@ -81,7 +92,7 @@ class Problem:
                 f"regulariser is {self.regulariser!r}, but {type(loss).__name__} takes several numbers for each "
                 "example: the L1 part is there for losses of one number; leave it out."
             )
-        self.examples = _examples(X, loss, self.intercept)
+        self.examples = _examples(X, loss, self.intercept, threads(n_threads))
         self.loss = loss.bound(self.examples)
         if not isinstance(loss, BuiltIn):
             (check_loss if self.examples.m == 1 and loss.outputs is None else check_vector_loss)(self.loss)
@@ -367,7 +378,7 @@ class Problem:
             )
 
 
-def _examples(X: Any, loss: Loss, intercept: bool) -> Rows:
+def _examples(X: Any, loss: Loss, intercept: bool, n_threads: int) -> Rows:
     """Rows in memory or on the disk, rows of several outputs, or blocks: as X and the loss say."""
     if isinstance(X, Blocks):
         if intercept:
@@ -379,4 +390,6 @@ def _examples(X: Any, loss: Loss, intercept: bool) -> Rows:
         if not X.fits_for(loss.outputs or 1):
             return Stored(X, intercept) if loss.outputs is None else StoredOutputs(X, loss.outputs, intercept)
         X = X.matrix()
-    return Rows(X, constant=intercept) if loss.outputs is None else MultiOutput(X, loss.outputs, constant=intercept)
+    if loss.outputs is None:
+        return Rows(X, intercept, n_threads)
+    return MultiOutput(X, loss.outputs, intercept, n_threads)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dualfree import memory
-from dualfree.arrays import Floats, not_negative, positive, whole
+from dualfree.arrays import Floats, not_negative, positive, threads, whole
 from dualfree.automatic import solve_automatically, visits
 from dualfree.checkpoint import checkpoints
 from dualfree.convexity import announce
@@ -265,13 +265,6 @@ def _bound_sampling(kind: type[Method], sampling: Any, problem: Problem) -> Boun
     if not isinstance(sampling, (Sampling, BoundSampling)):
         raise TypeError(f"sampling is {sampling!r:.60}; it must be one of dualfree.samplings, such as Nice(8).")
     return kind.bind(sampling, problem)
-
-
-def threads(n_threads: Any) -> int:
-    """The number of threads that `n_threads` asks for."""
-    if n_threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return whole("n_threads", n_threads, 1, 1024)
 
 
 def _start(warm_start: Any, problem: Problem) -> tuple[Floats, Any]:

@@ -103,9 +103,9 @@ class MultiOutput(_Vectors, Rows):
     ((2, 3), (2, 3), [5.0, 1.0])
     """
 
-    def __init__(self, X: Any, m: int, constant: bool = False) -> None:
+    def __init__(self, X: Any, m: int, constant: bool = False, n_threads: int = 1) -> None:
         self.m = m
-        super().__init__(X, constant)
+        super().__init__(X, constant, n_threads)
 
     @property
     def size(self) -> int:

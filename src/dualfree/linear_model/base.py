@@ -110,7 +110,9 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     ) -> Result:
         require_best_intercept(part.loss, self.fit_intercept)
         penalty = L2L1(part.mu) if part.mu else None
-        problem = WatchedProblem(X, part.loss, part.lam, intercept=self.fit_intercept, regulariser=penalty)
+        problem = WatchedProblem(
+            X, part.loss, part.lam, intercept=self.fit_intercept, regulariser=penalty, n_threads=self.n_threads
+        )
         require_convex_average(problem)
         fit = Fit(problem, part.encode, is_classifier(self), self.fit_intercept)
         method = method_of(self.solver)
