@@ -59,21 +59,26 @@ Finding check_row(const CsrRows<Values, Index>& rows, Size i, std::vector<Size>&
 // row begins.
 template <class Values, class Index>
 bool all_rising(const CsrRows<Values, Index>& rows, int threads) {
+    constexpr Size block = 256;  // rows, which are still in a cache when their ends are looked at
     const Size total = rows.start[rows.n];
     const Index* columns = rows.columns;
     std::atomic<Size> surplus{0};  // falls, less those between rows
     std::atomic<bool> inside{true};
     in_parallel(threads, [&](int thread) {
+        const Size end = cut(rows.n, threads, thread + 1);
         Size falls = 0, between = 0;
-        const Size end = cut(total, threads, thread + 1);
-#pragma omp simd reduction(+ : falls)
-        for (Size k = std::max<Size>(1, cut(total, threads, thread)); k < end; ++k) falls += columns[k] <= columns[k - 1];
         bool good = true;
-        for (Size i = cut(rows.n, threads, thread); i < cut(rows.n, threads, thread + 1); ++i) {
-            const Size first = rows.start[i], last = rows.start[i + 1];
-            if (first == last) continue;
-            good &= columns[first] >= 0 && Size(columns[last - 1]) < rows.d;  // enough, where columns increase
-            between += last < total && columns[last] <= columns[last - 1];
+        for (Size begin = cut(rows.n, threads, thread); begin < end; begin += block) {
+            const Size after = std::min(end, begin + block);
+            const Size first_entry = std::max<Size>(1, rows.start[begin]), last_entry = rows.start[after];
+#pragma omp simd reduction(+ : falls)
+            for (Size k = first_entry; k < last_entry; ++k) falls += columns[k] <= columns[k - 1];
+            for (Size i = begin; i < after; ++i) {
+                const Size first = rows.start[i], last = rows.start[i + 1];
+                if (first == last) continue;
+                good &= columns[first] >= 0 && Size(columns[last - 1]) < rows.d;  // enough, where columns increase
+                between += last < total && columns[last] <= columns[last - 1];
+            }
         }
         surplus += falls - between;
         if (!good) inside = false;
