@@ -202,7 +202,7 @@ def test_a_sampled_hessian_is_in_single_precision_only_where_that_is_fine_beside
         assert (np.abs(seen).max() > 1e-9) == (lam == 1e-3)
 
 
-@pytest.mark.parametrize(("n", "size"), [(10, 7), (1000, 999), (1001, 240), (5, 5), (3, 1)])
+@pytest.mark.parametrize(("n", "size"), [(10, 7), (1000, 999), (1001, 240), (5, 5), (3, 1), (100_003, 99_999)])
 def test_a_spread_sample_has_none_twice(n, size):
     for seed in range(20):
         chosen = spread_sample(n, size, seed)

