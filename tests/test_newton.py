@@ -7,7 +7,7 @@ from scipy import sparse
 import dualfree as df
 from dualfree._native import kernels
 from dualfree.methods.curvature import Base, LimitedMemory
-from dualfree.methods.newton import plan, sample_size, spread_sample
+from dualfree.methods.newton_plan import plan, sample_size, spread_sample
 from helpers.off_centre import LOSSES, OUTPUTS, make_data, make_loss
 
 INTERCEPT = [False, True]

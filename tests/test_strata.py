@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import dualfree as df
-from dualfree.methods.newton import sample_size
+from dualfree.methods.newton_plan import sample_size
 from dualfree.methods.strata import sampled_hessian
 
 

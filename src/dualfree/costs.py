@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from dualfree.losses.builtin import BuiltIn
-from dualfree.methods.newton import MOST_FEATURES, ROOT, hessian_passes, plan
+from dualfree.methods.newton_plan import MOST_FEATURES, ROOT, hessian_passes, plan
 from dualfree.problem import Problem
 from dualfree.samplings import Uniform
 from dualfree.steps import theorem_theta

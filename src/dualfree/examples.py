@@ -15,17 +15,10 @@ from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.evaluation import Settled, Squares
-from dualfree.grams import dense_grams
+from dualfree.grams import dense_grams, entries_a_row, scattered
 from dualfree.groups import Groups
 from dualfree.layout import native_csr, native_dense
 
-_CROWDED = 0.25  # share of stored entries from which BLAS, zeros and all, makes sums of products sooner,
-_WIDE = 64  # and features from which on: to take short rows out of a CSR matrix costs more than their products
-# What a row's sums of products take, in entries of a pass, which are cheaper where X is dense. By BLAS: for each of d
-# columns, and for each of d². Else products lie here and there in the result: for each entry, for each product, and how
-# that grows where d² numbers do not fit into a cache.
-_BY_BLAS_DENSE, _BY_BLAS_SPARSE = (5.8, 0.025), (2.3, 0.009)
-_SCATTERED_ENTRY, _SCATTERED, _IN_CACHE, _OUT_OF_CACHE = 1.0, 0.55, 1000, 1.6
 _TYPICAL_ROWS = 4096
 _SHARING_ROWS = 400
 _RUN = 256  # of them side by side
@@ -206,15 +199,7 @@ class Rows(Flat):
     @cached_property
     def hessian_entries(self) -> float:
         """What `hessian_sum` takes for an example, in entries of a pass; by some thousand where there are more."""
-        pairs_of_outputs = self.m * (self.m + 1) / 2
-        if not self._scattered:
-            column, square = _BY_BLAS_SPARSE if sparse.issparse(self.X) else _BY_BLAS_DENSE
-            return pairs_of_outputs * (column * self.d + square * self.d**2)
-        every = max(1, self.n // _TYPICAL_ROWS)
-        of_rows = self.X.indptr[1::every] - self.X.indptr[:-1:every]  # without the lengths of all rows
-        pairs_of_entries = 0.5 * float(np.mean(np.square(of_rows, dtype=np.float64)))
-        product = _SCATTERED * max(1.0, float(self.d / _IN_CACHE) ** _OUT_OF_CACHE)
-        return float(pairs_of_outputs * (_SCATTERED_ENTRY * self.stored / self.n + product * pairs_of_entries))
+        return self.m * (self.m + 1) / 2 * entries_a_row(self.X, self.d, self.stored)
 
     @cached_property
     def nonzeros(self) -> Indices:
@@ -369,19 +354,13 @@ class Rows(Flat):
         kernels.grouped_square_norms(self.native, groups.members, groups.start, mass, *beta, out)
         return out
 
-    @property
-    def _scattered(self) -> bool:
-        """Whether sums of products are made one by one, here and there in the result, and not by BLAS."""
-        n, d = self.X.shape
-        return sparse.issparse(self.X) and (bool(self.stored < _CROWDED * n * d) or d < _WIDE)
-
     def upper_gram(self, weights: Floats, indices: Indices) -> Floats:
         """The upper triangle of ``Σ c_k A_i A_iᵀ`` over the listed examples: a d × d array, for few features."""
         return np.asarray(self.upper_grams(weights[None], indices)[0])
 
     def upper_grams(self, weights: Floats, indices: Indices, coarse: bool = False) -> Floats:
         """The same for several sets of weights, one in each row; `coarse` allows products in single precision."""
-        if not self._scattered:
+        if not scattered(self.X, self.stored):
             return dense_grams(self.X, self.constant_value, weights, indices, np.float32 if coarse else np.float64)
         out = memory.zeros(len(weights) * self.d**2).reshape(-1, self.d, self.d)
         for factors, gram in zip(weights, out, strict=True):

@@ -9,7 +9,7 @@ import numpy as np
 
 from dualfree.costs import Costs
 from dualfree.distributed.problem import ClusterProblem
-from dualfree.methods.newton import MOST_FEATURES, hessian_passes, sample_size
+from dualfree.methods.newton_plan import MOST_FEATURES, hessian_passes, sample_size
 
 ROUND = 0.1  # seconds that a round of a fit costs beside its steps, where workers, scheduler and client share two cores
 NONZERO = 5e-9  # seconds for a nonzero of a dfSDCA step on data larger than the caches

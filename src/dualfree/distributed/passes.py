@@ -9,7 +9,7 @@ from dualfree.arrays import Floats, Indices
 from dualfree.distributed.block import Block
 from dualfree.distributed.report import Report, report
 from dualfree.losses.base import Loss
-from dualfree.methods.newton import rough_start
+from dualfree.methods.newton_plan import rough_start
 
 
 def facts(block: Block, loss: Loss) -> Report:

@@ -2,31 +2,19 @@
 
 import math
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from dualfree import memory
-from dualfree._native import kernels
-from dualfree.arrays import Floats, Indices
+from dualfree.arrays import Floats
 from dualfree.examples import Rows
 from dualfree.methods.base import About, State
 from dualfree.methods.curvature import Base, RootDiagonal, SampledHessian, Scaled
 from dualfree.methods.full_pass import FullPass
+from dualfree.methods.newton_plan import MOST_FEATURES, hessian_passes, plan, rough_start, spread_sample
 from dualfree.problem import Problem
-from dualfree.samplings.base import BoundSampling, Draws
+from dualfree.samplings.base import BoundSampling
 from dualfree.steps import StepRule
 
-MOST_FEATURES = 5000  # a 200 MB Hessian; beyond, the stochastic methods are the better choice by far
-_ROWS_A_FEATURE = (12, 40)  # of the first sample behind a Hessian
-_MORE = 2.0  # passes that more of them may cost
 _GROWTH = 4  # of the sample, each time that its Hessian has proved too rough
-_FACTOR = 0.01  # what a Cholesky factor costs for each of d³, in entries of a pass
-_VISITS_A_FEATURE = 200  # of the rough start, but not more than half an epoch
-# Its λn is no smaller than so many times the curvature of an example: with fewer visits, and with as many as that.
-_CAUTION = (4.0, 16.0)
-_FEWEST, _PASSES = 2.0, 0.3  # beside the Hessian: once, and for each factor e of the tolerance
-ROOT = 0.45  # power of the condition number that the full-pass methods feel
 
 
 class Newton(FullPass):
@@ -121,72 +109,3 @@ class LBFGS(FullPass):
         problem = self.problem
         plain = type(problem.examples) is Rows and problem.loss.all_convex
         return RootDiagonal(problem, margins) if plain else Scaled(problem)
-
-
-class Plan(NamedTuple):
-    """Examples behind the first Hessian, and passes beside it."""
-
-    sample: int
-    passes: float
-
-
-def plan(problem: Problem, tol: float) -> Plan:
-    """How to begin, by what it will cost: where the curvature never changes, all examples may be best, and one step."""
-    sample, digits = sample_size(problem), math.log(1 / min(max(tol, 1e-14), 0.1))
-    passes = _FEWEST + _PASSES * digits * float((1 + problem.hardness) ** ROOT)
-    if problem.loss.quadratic:
-        saved = passes - _FEWEST + hessian_passes(problem, sample)
-        if hessian_passes(problem, problem.n) <= saved:
-            return Plan(problem.n, _FEWEST)
-    return Plan(sample, passes)
-
-
-def sample_size(problem: Problem) -> int:
-    """Examples that tell the curvature: some for each feature, more where they cost little beside a pass.
-
-    All of them where some are concave, for of a sample these may be too many.
-    """
-    if not problem.loss.all_convex:
-        return problem.n
-    examples = problem.examples
-    affordable = int(_MORE * examples.products / max(1.0, examples.hessian_entries))
-    least, most = _ROWS_A_FEATURE
-    return min(problem.n, max(least * examples.d, min(most * examples.d, affordable), problem.n // 50))
-
-
-def spread_sample(n: int, size: int, seed: int) -> Indices:
-    """One example of each of `size` runs of about n/size, at random: in order, and none twice.
-
-    Examples
-    --------
-    >>> spread_sample(10, 5, seed=0) // 2
-    array([0, 1, 2, 3, 4])
-    """
-    starts = (np.arange(size + 1) * (n / size)).astype(np.int64)  # whole numbers would take ten times as long
-    starts[-1] = n
-    lengths = np.diff(starts)
-    within = (np.random.default_rng(seed).random(size) * lengths).astype(np.int64)
-    return np.asarray(starts[:-1] + np.minimum(within, lengths - 1))
-
-
-def hessian_passes(problem: Problem, rows: int) -> float:
-    """What a Hessian of so many examples costs, in passes over the data."""
-    entries = rows * problem.examples.hessian_entries + _FACTOR * problem.d**3
-    return entries / max(1, problem.examples.products)
-
-
-def rough_start(problem: Any) -> Floats:
-    """A point to begin at: a fraction of an epoch of dfSDCA, with a λ that is large enough for its first steps."""
-    n = problem.n
-    count = min(n // 2, _VISITS_A_FEATURE * problem.d)
-    w, alpha = memory.zeros(problem.d), memory.zeros(problem.examples.total)
-    draws = Draws(spread_sample(n, count, 0)[kernels.draw_permutation(0, 0, count)])
-    typical = problem.examples.typical_square_norm
-    caution = _CAUTION[count == _VISITS_A_FEATURE * problem.d]
-    inverse = 1 / max(problem.lam * n, caution * typical * float(problem.l.max()))
-    # One curvature for all: at least that of any row that is not four times as long as others.
-    scale = np.array([4 * typical * inverse])
-    problem.examples.dfsdca(problem.loss.native, True, scale, inverse, draws, 0.0, alpha, w)
-    if problem.intercept:
-        w[problem.free] *= problem.examples.constant_value
-    return w
