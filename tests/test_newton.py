@@ -131,6 +131,15 @@ def test_a_curvature_that_never_changes_is_taken_whole_where_that_pays():
     assert rough.certificate.relative_gap <= 0.1
 
 
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("loss", [df.losses.Huber, df.losses.Squared])
+def test_a_handful_of_examples(n, loss):
+    X = np.random.default_rng(n).normal(size=(n, 4))
+    for method in ("newton", "auto"):
+        result = df.solve(df.Problem(X, loss(np.ones(n)), lam=0.1), method=method, tol=1e-10)
+        assert result.status is df.Status.CONVERGED
+
+
 @pytest.mark.parametrize("lam", [1.0, 1e-2, 1e-6])
 @pytest.mark.parametrize(("name", "intercept"), CASES)
 def test_it_reaches_the_optimum_at_any_lambda(name, lam, intercept):

@@ -77,7 +77,7 @@ def hessian_passes(problem: Problem, rows: int) -> float:
 def rough_start(problem: Any) -> Floats:
     """A point to begin at: a fraction of an epoch of dfSDCA, with a λ that is large enough for its first steps."""
     n = problem.n
-    count = min(n // 2, _VISITS_A_FEATURE * problem.d)
+    count = min(max(1, n // 2), _VISITS_A_FEATURE * problem.d)
     w, alpha = memory.zeros(problem.d), memory.zeros(problem.examples.total)
     draws = Draws(spread_sample(n, count, 0)[kernels.draw_permutation(0, 0, count)])
     typical = problem.examples.typical_square_norm
