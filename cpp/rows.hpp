@@ -101,10 +101,15 @@ struct CsrRows {
         return {even.first + odd.first, even.second + odd.second};
     }
 
-    // w += scale * row i. Four at a time: no column is twice in a row, so the loads need not wait for the stores.
+    // w += scale * row i.
     void add_to(Size i, double scale, double* w) const {
-        const Size last = start[i + 1];
-        Size k = start[i];
+        add_entries(start[i], start[i + 1], scale, w);
+        if (constant != 0) w[d - 1] += scale * constant;
+    }
+
+    // The same for the entries k .. last - 1 of one row alone. Four at a time: no column is twice in a row, so the loads need
+    // not wait for the stores.
+    DUALFREE_INLINE void add_entries(Size k, Size last, double scale, double* w) const {
         for (; k + 4 <= last; k += 4) {
             double &a = w[columns[k]], &b = w[columns[k + 1]], &c = w[columns[k + 2]], &e = w[columns[k + 3]];
             const double to_a = a + scale * double(values[k]), to_b = b + scale * double(values[k + 1]);
@@ -112,10 +117,9 @@ struct CsrRows {
             a = to_a, b = to_b, c = to_c, e = to_e;
         }
         for (; k < last; ++k) w[columns[k]] += scale * double(values[k]);
-        if (constant != 0) w[d - 1] += scale * constant;
     }
 
-    // The same for the features low .. high - 1 alone, in the same order and with the same rounding.
+    // Row i for the features low .. high - 1 alone, in the same order and with the same rounding.
     void add_to(Size i, double scale, double* w, Size low, Size high) const {
         const Index *begin = columns + start[i], *end = columns + start[i + 1];
         if (sorted) {

@@ -36,6 +36,14 @@ static double run(const Rows& rows, const AnyLoss& loss, const Step& step, doubl
         rows);
 }
 
+// The same with the step as Python names it.
+static double run(const Rows& rows, const AnyLoss& loss, bool implicit, const In<double>& scale, double inverse,
+                  const Batches& batches, double* alpha, double* w, int threads) {
+    const Size stride = scale.size() == 1 ? 0 : 1;
+    if (implicit) return run(rows, loss, ImplicitStep{scale.data(), stride}, inverse, batches, alpha, w, threads);
+    return run(rows, loss, FixedStep{scale.data(), stride}, inverse, batches, alpha, w, threads);
+}
+
 static double dfsdca(nb::tuple rows_tuple, nb::tuple loss_tuple, bool implicit, In<double> scale, double inverse,
                      In<Size> indices, std::optional<In<Size>> start, Out<double> alpha, Out<double> w, int threads) {
     const Rows rows = rows_from(rows_tuple);
@@ -48,11 +56,8 @@ static double dfsdca(nb::tuple rows_tuple, nb::tuple loss_tuple, bool implicit, 
     if (scale.size() != 1) require_size("scale", scale.size(), n);
     const Batches batches{indices.data(), data_or_null(start),
                           start ? Size(start->size()) - 1 : Size(indices.size())};
-    const Size stride = scale.size() == 1 ? 0 : 1;
     nb::gil_scoped_release release;
-    if (implicit)
-        return run(rows, loss, ImplicitStep{scale.data(), stride}, inverse, batches, alpha.data(), w.data(), threads);
-    return run(rows, loss, FixedStep{scale.data(), stride}, inverse, batches, alpha.data(), w.data(), threads);
+    return run(rows, loss, implicit, scale, inverse, batches, alpha.data(), w.data(), threads);
 }
 
 // Returns what alpha moved, squared, and the unit and the sure unrest after the last round.
@@ -79,15 +84,11 @@ static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, bool 
         require_size("order", order->size(), ends.data()[rounds.count] - ends.data()[0]);
     }
     Unrest learnt{size.data(), growth, least, smallest_unit, unrest.data(), unit, sure, room.data()};
-    const Size stride = scale.size() == 1 ? 0 : 1;
     double moved = 0;
     {
         nb::gil_scoped_release release;
         moved = in_rounds(rounds, learnt, alpha.data(), n, [&](const Size* visited, Size count) {
-            const Batches batches{visited, nullptr, count};
-            if (implicit)
-                return run(rows, loss, ImplicitStep{scale.data(), stride}, inverse, batches, alpha.data(), w.data(), 1);
-            return run(rows, loss, FixedStep{scale.data(), stride}, inverse, batches, alpha.data(), w.data(), 1);
+            return run(rows, loss, implicit, scale, inverse, Batches{visited, nullptr, count}, alpha.data(), w.data(), 1);
         });
     }
     return nb::make_tuple(moved, learnt.unit, learnt.sure);

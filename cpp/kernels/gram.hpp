@@ -4,20 +4,6 @@
 
 namespace dualfree {
 
-// line += scale * the entries first .. last - 1 of X. Four at a time, as in CsrRows::add_to.
-template <class Values, class Index>
-DUALFREE_INLINE void add_entries(const CsrRows<Values, Index>& rows, Size first, Size last, double scale, double* line) {
-    Size k = first;
-    for (; k + 4 <= last; k += 4) {
-        double &a = line[rows.columns[k]], &b = line[rows.columns[k + 1]];
-        double &c = line[rows.columns[k + 2]], &e = line[rows.columns[k + 3]];
-        const double to_a = a + scale * double(rows.values[k]), to_b = b + scale * double(rows.values[k + 1]);
-        const double to_c = c + scale * double(rows.values[k + 2]), to_e = e + scale * double(rows.values[k + 3]);
-        a = to_a, b = to_b, c = to_c, e = to_e;
-    }
-    for (; k < last; ++k) line[rows.columns[k]] += scale * double(rows.values[k]);
-}
-
 // The upper triangle of out += sum of weight_k A_i A_i^T, i = indices[k], a d by d array by rows.
 template <class Values, class Index>
 void upper_gram(const CsrRows<Values, Index>& rows, const Size* indices, Size count, const double* weights, double* out) {
@@ -31,7 +17,7 @@ void upper_gram(const CsrRows<Values, Index>& rows, const Size* indices, Size co
             double* line = out + column * d;
             const double scale = weights[k] * double(rows.values[one]);
             if (rows.sorted) {
-                add_entries(rows, one, last, scale, line);
+                rows.add_entries(one, last, scale, line);
             } else {
                 for (Size other = one; other < last; ++other) {
                     const Size beside = rows.columns[other];

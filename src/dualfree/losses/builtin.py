@@ -82,15 +82,10 @@ class BuiltIn(Loss):
         return self._call(kernels.loss_conjugate, a, y)
 
 
-class TwoClasses(BuiltIn):
-    """A loss of the margin ``t = y z``: two classes, kept in `classes`, become −1 and +1 in `y`."""
+class Labelled(BuiltIn):
+    """A loss of two labels, kept in `classes`, which become −1 and +1 in `y`."""
 
     classes: NDArray[Any]
-
-    def at_zero(self, total: int) -> tuple[float, float]:
-        # Both classes have the same loss at z = 0, and no loss is below zero: nothing to add up but the weights.
-        mean = 1.0 if self.weight is None else float(self.weight.mean())
-        return mean * float(self.value(np.zeros(1), np.ones(1))[0]), 0.0
 
     def _targets(self, y: ArrayLike) -> Floats:
         try:
@@ -114,6 +109,15 @@ class TwoClasses(BuiltIn):
         if labels.dtype == np.float64 and self.classes.tolist() == [-1.0, 1.0]:
             return np.ascontiguousarray(labels)
         return np.where(labels == self.classes[-1], 1.0, -1.0) if len(labels) else np.empty(0)
+
+
+class TwoClasses(Labelled):
+    """A loss of the margin ``t = y z``: the same for both classes."""
+
+    def at_zero(self, total: int) -> tuple[float, float]:
+        # Both classes have the same loss at z = 0, and no loss is below zero: nothing to add up but the weights.
+        mean = 1.0 if self.weight is None else float(self.weight.mean())
+        return mean * float(self.value(np.zeros(1), np.ones(1))[0]), 0.0
 
 
 def _different(labels: NDArray[Any]) -> NDArray[Any]:

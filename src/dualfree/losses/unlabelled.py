@@ -3,11 +3,10 @@
 import numpy as np
 
 from dualfree.arrays import Floats
-from dualfree.losses.base import Loss
-from dualfree.losses.builtin import TwoClasses
+from dualfree.losses.builtin import Labelled
 
 
-class PositiveUnlabelled(TwoClasses):
+class PositiveUnlabelled(Labelled):
     """``−z`` for a positive example (the larger of the two labels), ``log(1 + exp(z))`` for an unlabelled one.
 
     The risk of the logistic loss ℓ on positive and negative examples, of which a share π is positive, is
@@ -24,9 +23,6 @@ class PositiveUnlabelled(TwoClasses):
     """
 
     kind = "positive-unlabelled"
-
-    def at_zero(self, total: int) -> tuple[float, float]:
-        return Loss.at_zero(self, total)  # the two kinds of examples have nothing in common there
 
     def smoothness(self, y: Floats) -> Floats:
         return np.full(len(y), 0.25)

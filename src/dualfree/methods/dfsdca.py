@@ -72,9 +72,8 @@ class DfSDCA(Method):
         return own and self.problem.loss.native is not None and self.problem.mu == 0 and self.problem.examples.rounds
 
     def advance_by_rounds(self, state: State, rounds: Any) -> None:
-        problem = self.problem
-        step = (problem.loss.native, self.rule.implicit, self.rule.scale, 1 / (problem.lam * problem.n))
-        moved, *learnt = problem.examples.dfsdca_rounds(*step, rounds.native, state.centre, state.alpha, state.w)
+        step = native_step(self.problem, self.problem.lam, self.rule)
+        moved, *learnt = self.problem.examples.dfsdca_rounds(*step, rounds.native, state.centre, state.alpha, state.w)
         rounds.end(*learnt)
         state.moved += moved
         state.iteration = int(rounds.ends[-1])
@@ -168,9 +167,14 @@ class DfSDCA(Method):
         return -self.problem.examples.spread(scale, batch) * (loss.derivatives(z, batch) + alpha)
 
 
+def native_step(problem: Problem, lam: float, rule: StepRule) -> tuple[Any, bool, Floats, float]:
+    """The step as the kernels take it, with `lam` for λ."""
+    return problem.loss.native, rule.implicit, rule.scale, 1 / (lam * problem.n)
+
+
 def take_steps(problem: Problem, lam: float, rule: StepRule, state: State, draws: Draws, n_threads: int) -> float:
     """The steps of `draws` in the kernel, with `lam` for λ; the sum of the squared moves of α."""
-    step = (problem.loss.native, rule.implicit, rule.scale, 1 / (lam * problem.n))
+    step = native_step(problem, lam, rule)
     return steps_on(problem.examples, step, problem.mu / lam, draws, state, state.alpha, n_threads)
 
 
