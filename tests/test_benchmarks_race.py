@@ -100,6 +100,9 @@ def test_repeats_and_turns():
     turns = [[name for name, _ in present] for present in rounds(records, 1.0)]
     assert turns == [["a", "b"], ["a", "b"], ["b"], ["b"]]  # c reached nothing and need not be repeated
     assert worth_repeating(records["c"], 1.0) == []
+    for seconds, close in ((1.0, 1), (0.01, 2)):  # a short run may have been slow by chance
+        record = Record([Attempt(1e-9, [seconds], 1.0), Attempt(1e-10, [1.8 * seconds], 1.0)])
+        assert len(worth_repeating(record, 1.0)) == close
 
 
 def test_a_race_is_saved_and_not_run_again(tmp_path):

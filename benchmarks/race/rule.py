@@ -13,7 +13,9 @@ from itertools import pairwise
 TARGETS = (1e-3, 1e-6, 1e-9)
 FEWEST, MOST = 3, 25
 SECONDS_A_CONTESTANT = 1.0  # repeats of a fit of t seconds: this divided by t, within FEWEST and MOST
-CLOSE = 1.25  # tolerances that took so many times the quickest one's seconds may turn out to be quicker
+# Tolerances that took so many times the quickest one's seconds may turn out to be quicker: a single short run may have
+# taken half as long again by chance.
+CLOSE, CLOSE_IF_SHORT, SHORT = 1.25, 2.0, 0.05
 
 
 class FitFailed(Exception):  # noqa: N818
@@ -120,7 +122,10 @@ def worth_repeating(record: Record, best: float) -> list[Attempt]:
     """The quickest attempt for each target and those close to it, in the order of their tolerances."""
     chosen = {}
     for reaching in (record.reaching(best, target) for target in TARGETS):
-        chosen.update({id(a): a for a in reaching if a.median <= CLOSE * reaching[0].median})
+        if reaching:
+            quickest = reaching[0].median
+            most = (CLOSE_IF_SHORT if quickest < SHORT else CLOSE) * quickest
+            chosen.update({id(a): a for a in reaching if a.median <= most})
     return sorted(chosen.values(), key=lambda a: -a.tol)
 
 
