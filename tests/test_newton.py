@@ -218,3 +218,8 @@ def test_a_spread_sample_has_none_twice(n, size):
         assert len(chosen) == size
         assert (np.diff(chosen) > 0).all()
         assert 0 <= chosen[0] <= chosen[-1] < n
+        mixed = spread_sample(n, size, seed, mixed=True)
+        np.testing.assert_array_equal(np.sort(mixed), chosen)
+        if size > 100:  # far apart from one to the next, and no part of the data left out for long
+            assert np.abs(np.diff(mixed)).min() > n / 4
+            assert np.diff(np.sort(mixed[: size // 10])).max() < 40 * n / size

@@ -41,6 +41,12 @@ static Indices permutation(Word seed, Size epoch, Size n) {
     return to_array(std::move(out));
 }
 
+static void spread(Word seed, Size n, Size stride, Out<Size> out) {
+    const Size size = Size(out.size());
+    if (size > n || stride < 1 || stride > size) throw nb::value_error("out must have at most n entries, and stride be one of 1..size.");
+    draw_spread(seed, n, size, stride, out.data());
+}
+
 static Indices subsets(Word seed, Size first, Size count, Size n, Size tau) {
     if (tau > n) throw nb::value_error("tau must not exceed n.");
     std::vector<Size> out = room(count, tau);
@@ -100,6 +106,7 @@ void bind_draws(nb::module_& module) {
     module.def("draw_alias", &alias, nb::arg("seed"), nb::arg("first"), nb::arg("count"), nb::arg("keep"),
                nb::arg("other"));
     module.def("draw_permutation", &permutation, nb::arg("seed"), nb::arg("epoch"), nb::arg("n"));
+    module.def("draw_spread", &spread, nb::arg("seed"), nb::arg("n"), nb::arg("stride"), nb::arg("out").noconvert());
     module.def("draw_nice", &subsets, nb::arg("seed"), nb::arg("first"), nb::arg("count"), nb::arg("n"),
                nb::arg("tau"));
     module.def("draw_parts", &parts, nb::arg("seed"), nb::arg("first"), nb::arg("count"), nb::arg("members"),

@@ -74,6 +74,24 @@ inline void draw_permutation(Word seed, Size epoch, Size n, Size* out) {
     }
 }
 
+// A random word for each k, for where there are many and none has to be beyond reproach (SplitMix64: Steele, Lea, Flood 2014).
+inline Word quick_word(Word seed, Word k) {
+    Word z = seed * 0xD1B54A32D192ED03u + (k + 1) * 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+// One number of each of `size` runs of about equal length that make up 0 .. n - 1; the k-th is of run k * stride, modulo size.
+inline void draw_spread(Word seed, Size n, Size size, Size stride, Size* out) {
+    const Size each = n / size, longer = n % size;  // the first runs have one more
+    for (Size k = 0, run = 0; k < size; ++k) {
+        const Size first = each * run + std::min(run, longer), length = each + (run < longer);
+        out[k] = first + Size(scale(quick_word(seed, Word(run)), Word(length)).whole);
+        run = run + stride < size ? run + stride : run + stride - size;
+    }
+}
+
 // `tau` distinct numbers below `size` (Floyd); `mark[x] == stamp` says that x is in. Appends to out.
 inline void draw_subset(Stream& words, Size size, Size tau, std::vector<Size>& mark, Size stamp, Size* out) {
     for (Size k = size - tau; k < size; ++k) {

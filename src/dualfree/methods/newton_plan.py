@@ -15,6 +15,7 @@ MOST_FEATURES = 5000  # a 200 MB Hessian; beyond, the stochastic methods are the
 _ROWS_A_FEATURE = (12, 40)  # of the first sample behind a Hessian
 _MORE = 2.0  # passes that more of them may cost
 _FACTOR = 0.01  # what a Cholesky factor costs for each of d³, in entries of a pass
+_GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples, modulo 1, leave no wide gaps
 _VISITS_A_FEATURE = 200  # of the rough start, but not more than half an epoch
 # Its λn is no smaller than so many times the curvature of an example: with fewer visits, and with as many as that.
 _CAUTION = (4.0, 16.0)
@@ -53,19 +54,22 @@ def sample_size(problem: Problem) -> int:
     return min(problem.n, max(least * examples.d, min(most * examples.d, affordable), problem.n // 50))
 
 
-def spread_sample(n: int, size: int, seed: int) -> Indices:
-    """One example of each of `size` runs of about n/size, at random: in order, and none twice.
+def spread_sample(n: int, size: int, seed: int, mixed: bool = False) -> Indices:
+    """One example of each of `size` runs of about n/size, at random, none twice: in order, or far ones in turn.
 
     Examples
     --------
     >>> spread_sample(10, 5, seed=0) // 2
     array([0, 1, 2, 3, 4])
+    >>> spread_sample(10, 5, seed=0, mixed=True) // 2
+    array([0, 3, 1, 4, 2])
     """
-    starts = (np.arange(size + 1) * (n / size)).astype(np.int64)  # whole numbers would take ten times as long
-    starts[-1] = n
-    lengths = np.diff(starts)
-    within = (np.random.default_rng(seed).random(size) * lengths).astype(np.int64)
-    return np.asarray(starts[:-1] + np.minimum(within, lengths - 1))
+    stride = max(1, round(_GOLDEN * size)) if mixed else 1
+    while math.gcd(stride, size) > 1:
+        stride += 1
+    out = memory.empty(size, np.int64)
+    kernels.draw_spread(seed, n, stride, out)
+    return out
 
 
 def hessian_passes(problem: Problem, rows: int) -> float:
@@ -79,7 +83,7 @@ def rough_start(problem: Any) -> Floats:
     n = problem.n
     count = min(max(1, n // 2), _VISITS_A_FEATURE * problem.d)
     w, alpha = memory.zeros(problem.d), memory.zeros(problem.examples.total)
-    draws = Draws(spread_sample(n, count, 0)[kernels.draw_permutation(0, 0, count)])
+    draws = Draws(spread_sample(n, count, 0, mixed=True))
     typical = problem.examples.typical_square_norm
     caution = _CAUTION[count == _VISITS_A_FEATURE * problem.d]
     inverse = 1 / max(problem.lam * n, caution * typical * float(problem.l.max()))
