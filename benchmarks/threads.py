@@ -1,7 +1,7 @@
 """Threads: seconds to a certified relative gap of 1e-6 with 1, 2, 4, ... of them, and chunks against standard sampling.
 
-Three modes: ``method="auto"``; the synchronous one (dfSDCA with a mini-batch sampling); and shards
-(``method="dfsdca-shards"``), whose answer depends on the number of threads. The first two have the same bits for any
+Three modes: ``method="auto"``; the synchronous one (dfSDCA with a mini-batch sampling); and copies
+(``method="auto-copies"``), whose answer depends on the number of threads. The first two have the same bits for any
 number, which is checked here. `make bench-threads` runs it.
 """
 
@@ -90,7 +90,7 @@ def scaling(
     modes = {
         "auto": {"method": "auto"},
         "synchronous": {"method": "dfsdca", "sampling": sampling},
-        "shards": {"method": "dfsdca-shards", "sampling": "restless"},
+        "copies": {"method": "auto-copies"},
     }
     return {
         mode: [timed(partial(call, count, **settings), repeats) for count in threads]

@@ -44,10 +44,14 @@ class Crew {
         context_ = &work;
         task_ = [](void* context, int t) { (*static_cast<std::remove_reference_t<Work>*>(context))(t); };
         busy_.store(size_ - 1, std::memory_order_relaxed);
+        resting_.store(false, std::memory_order_relaxed);
         call();
         work(0);
         spin_until([this] { return busy_.load(std::memory_order_acquire) == 0; });
     }
+
+    // The next call will not come soon, and others may need the cores.
+    void rest() { resting_.store(true, std::memory_order_relaxed); }
 
   private:
     void call() {
@@ -65,7 +69,10 @@ class Crew {
     void serve(int t) {
         constexpr int patience = 8000;  // pauses: 0.2 ms or so
         for (int seen = 0;; ++seen) {
-            for (int k = 0; k < patience && calls_.load(std::memory_order_acquire) == seen; ++k) pause_briefly();
+            for (int k = 0; k < patience && calls_.load(std::memory_order_acquire) == seen; ++k) {
+                if (resting_.load(std::memory_order_relaxed)) break;
+                pause_briefly();
+            }
             while (calls_.load(std::memory_order_acquire) == seen) calls_.wait(seen, std::memory_order_acquire);
             if (dismissed_) return;
             task_(context_, t);
@@ -77,6 +84,7 @@ class Crew {
     void* context_ = nullptr;
     void (*task_)(void*, int) = nullptr;
     bool dismissed_ = false;
+    std::atomic<bool> resting_{false};
     alignas(64) std::atomic<int> calls_{0};
     alignas(64) std::atomic<int> busy_{0};
     std::vector<std::thread> others_;  // last, since they use all of the above

@@ -11,7 +11,7 @@ matplotlib = pytest.importorskip("matplotlib")
 
 def pretend(problem, *, n_threads=1, method="dfsdca", sampling=None, **options):
     """An answer that depends on the threads if they divide the features."""
-    w = np.zeros(problem.d) if method != "dfsdca-shards" else np.full(problem.d, float(n_threads))
+    w = np.zeros(problem.d) if method != "auto-copies" else np.full(problem.d, float(n_threads))
     certificate = types.SimpleNamespace(relative_gap=1e-7)
     return types.SimpleNamespace(w=w, status="converged", epochs=3.0, certificate=certificate, options=options)
 
@@ -20,7 +20,7 @@ def test_each_mode_with_each_number_of_threads():
     found = data.load("digits")
     rows = threads.scaling_rows("digits", [1, 2], threads.scaling(found, [1, 2], "chunks:16", 2, pretend))
     assert [(row["mode"], row["threads"]) for row in rows] == [
-        ("auto", 1), ("auto", 2), ("synchronous", 1), ("synchronous", 2), ("shards", 1), ("shards", 2),
+        ("auto", 1), ("auto", 2), ("synchronous", 1), ("synchronous", 2), ("copies", 1), ("copies", 2),
     ]  # fmt: skip
     assert [row["same_bits"] for row in rows] == [True, True, True, True, True, False]
     assert rows[0]["gain"] == 1

@@ -138,7 +138,7 @@ def test_a_checkpoint_belongs_to_its_problem(data, tmp_path):
 
 def test_refusals(data, tmp_path):
     problem = changed(data)
-    for method in ("newton", "lbfgs", "dfsdca-shards"):
+    for method in ("newton", "lbfgs", "dfsdca-copies"):
         with pytest.raises(ValueError, match=f"method='{method}' remembers what no file can hold"):
             df.solve(problem, method=method, checkpoint=tmp_path / "run")
     with pytest.raises(ValueError, match="tune first"):

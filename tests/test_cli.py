@@ -140,6 +140,14 @@ def test_regression(invoke, tmp_path):
     assert not Model.load("t.model").certificate.guaranteed
 
 
+def test_threads_give_the_same_model_within_the_tolerance(invoke, svm, tmp_path):
+    for threads in ("1", "2"):
+        assert invoke("train", svm, "--threads", threads, "--tol", "1e-9", "-o", threads).exit_code == 0
+    one, two = (Model.load(tmp_path / name) for name in ("1", "2"))
+    assert two.certificate.relative_gap <= 1e-9
+    np.testing.assert_allclose(two.w, one.w, atol=1e-3 * np.abs(one.w).max())
+
+
 def test_a_run_that_does_not_converge_is_saved_with_a_warning(invoke, svm, tmp_path):
     result = invoke("train", svm, "--max-epochs", "1", "-o", "m")
     assert result.exit_code == 0
@@ -160,6 +168,8 @@ def test_a_run_that_does_not_converge_is_saved_with_a_warning(invoke, svm, tmp_p
         (["train", "w.svm", "--delta", "1"], ["--delta belongs to --loss huber"]),
         (["train", "w.svm", "--loss", "smoothed-hinge", "--gamma", "0"], ["gamma is 0.0"]),
         (["train", "w.svm", "--seed", "-1"], ["seed is -1"]),
+        (["train", "w.svm", "--threads", "0"], ["n_threads is 0", "between 1 and 1024"]),
+        (["train", "w.svm", "--threads", "2", "--cluster", "local"], ["leave --threads out"]),
         (["train", "w.svm", "-o", "no/such/m"], ["no/such/m cannot be written", "no folder"]),
         (["train", "w.svm", "-o", "."], ["it is a folder"]),
         (["train", "w.svm", "-o", "w.svm"], ["would replace an input"]),

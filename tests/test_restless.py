@@ -94,7 +94,7 @@ def test_rounds_in_the_kernel_are_the_rounds_drawn_one_by_one(monkeypatch, layou
     problem = df.Problem(X, df.losses.Logistic(X @ np.ones(7) + rng.normal(size=203) > 0), 1e-3, intercept)
     settings = {"method": "dfsdca", "sampling": "restless", "step": step, "seed": 3, "tol": 0.0, "max_epochs": 6.5}
     called, kernel = [], kernels.dfsdca_rounds
-    monkeypatch.setattr(kernels, "dfsdca_rounds", lambda *a: called.append(len(a[6])) or kernel(*a))
+    monkeypatch.setattr(kernels, "dfsdca_rounds", lambda *a: called.append(len(a[5][1])) or kernel(*a))
     natively = df.solve(problem, **settings)
     assert called == [9] * 6 + [5]  # the ends of eight rounds, and of four
     monkeypatch.setattr(type(problem.examples), "rounds", False)
@@ -126,16 +126,23 @@ def test_few_and_short_rows_are_asked_less_often_whether_they_are_done():
 
 def test_the_kernel_refuses_what_does_not_fit():
     rows, loss = df.Problem(np.eye(4), df.losses.Squared(np.ones(4)), 0.1), np.ones(4)
-    given = {"implicit": True, "scale": loss, "inverse": 1.0, "seed": 0, "ends": np.array([0, 4]), "order": None,
-             "size": loss, "growth": 1.4, "least": 1e-6, "smallest_unit": 1e-100, "unrest": np.ones(4), "unit": 1.0,
-             "sure": 0.0, "room": np.empty(5, np.int64), "alpha": np.zeros(4), "w": np.zeros(4)}  # fmt: skip
+    course = {"seed": 0, "ends": np.array([0, 4]), "order": None, "size": loss, "growth": 1.4, "least": 1e-6,
+              "smallest_unit": 1e-100, "unrest": np.ones(4), "unit": 1.0, "sure": 0.0,
+              "room": np.empty(5, np.int64)}  # fmt: skip
+    given = {"implicit": True, "scale": loss, "inverse": 1.0, "alpha": np.zeros(4), "w": np.zeros(4)}
+
+    def call(**wrong):
+        rounds = tuple(wrong.get(name, value) for name, value in course.items())
+        others = {name: wrong.get(name, value) for name, value in given.items()}
+        kernels.dfsdca_rounds(rows.examples.native, rows.loss.native, course=rounds, **others)
+
     for name, value in (("ends", np.array([0, 5])), ("ends", np.array([4, 0])), ("ends", np.empty(0, np.int64)),
                         ("order", np.arange(3)), ("order", np.array([0, 1, 2, 4])), ("room", np.empty(4, np.int64)),
                         ("alpha", np.zeros(3)), ("w", np.zeros(5)), ("size", np.ones(3)), ("unrest", np.ones(3)),
                         ("scale", np.ones(2))):  # fmt: skip
         with pytest.raises(ValueError, match=r"must|numbered"):
-            kernels.dfsdca_rounds(rows.examples.native, rows.loss.native, **given | {name: value})
-    kernels.dfsdca_rounds(rows.examples.native, rows.loss.native, **given)
+            call(**{name: value})
+    call()
     assert (given["alpha"] != 0).all()
 
 

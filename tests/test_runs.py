@@ -60,9 +60,10 @@ def test_a_glance_is_what_the_evaluation_says():
     result = df.solve(problem, tol=1e-3)
     alpha, w = result.alpha, problem.primal(result.alpha)
     margins = np.empty(2000)
-    total, fenchel = problem.examples.fenchel(problem.loss.native, w, alpha, margins)
+    total, fenchel, outside = problem.examples.fenchel(problem.loss.native, w, alpha, margins)
     first, again = problem.evaluate(w, alpha), problem.evaluate(w, alpha, margins)
     np.testing.assert_array_equal(margins, problem.margins(w))
+    assert outside < 1e-12
     assert fenchel / 2000 == pytest.approx(first.duality_gap, rel=1e-12)
     assert total / 2000 + 5e-4 * float(w @ w) == pytest.approx(first.value, rel=1e-12)
     assert (again.value, again.duality_gap) == (first.value, first.duality_gap)

@@ -217,7 +217,7 @@ def test_refusals_are_one_sentence(kept):
     path, _, _ = kept
     store = larger_than_memory(path)
     problem = df.Problem(store, losses.Logistic(store.y), 0.01)
-    for method in ("newton", "lbfgs", "saga", "dfsdca-shards"):
+    for method in ("newton", "lbfgs", "saga", "dfsdca-copies"):
         with pytest.raises(ValueError, match=f"method='{method}' would read a store"):
             df.solve(problem, method=method)
     with pytest.raises(ValueError, match="step='tuned'"):

@@ -100,7 +100,7 @@ def test_lbfgs_and_auto_find_the_same_point(name):
 
 def test_methods_for_one_output_say_so():
     problem, _ = vector_twins("softmax")
-    for method in ("sgd", "saga", "s2cd", "dfsdca-shards"):
+    for method in ("sgd", "saga", "s2cd", "dfsdca-copies"):
         with pytest.raises(ValueError, match=f"method='{method}' takes examples with one output alone; .* 'lbfgs'"):
             df.solve(problem, method=method)
 

@@ -16,7 +16,7 @@ NB_MODULE(DUALFREE_MODULE, module) {
     bind_passes(module);
     bind_primal(module);
     bind_restless(module);
-    bind_shards(module);
+    bind_rounds(module);
     bind_vector_losses(module);
     bind_vectors(module);
 }

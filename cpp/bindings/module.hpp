@@ -14,6 +14,6 @@ void bind_losses(nanobind::module_& module);
 void bind_passes(nanobind::module_& module);
 void bind_primal(nanobind::module_& module);
 void bind_restless(nanobind::module_& module);
-void bind_shards(nanobind::module_& module);
+void bind_rounds(nanobind::module_& module);
 void bind_vector_losses(nanobind::module_& module);
 void bind_vectors(nanobind::module_& module);

@@ -49,17 +49,18 @@ static std::pair<double, double> bound_certify(nb::tuple rows_tuple, nb::tuple l
     return {c.loss, c.fenchel};
 }
 
-static std::pair<double, double> bound_fenchel(nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> w,
-                                               In<double> alpha, Out<double> margins, int threads) {
+static std::tuple<double, double, double> bound_fenchel(nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> w,
+                                                        In<double> alpha, Out<double> margins, int threads) {
     const Rows rows = rows_from(rows_tuple);
     const auto loss = in_tiles_of(loss_from(loss_tuple));
     require_size("w", w.size(), features_of(rows));
     require_size("alpha", alpha.size(), examples_of(rows));
     require_size("margins", margins.size(), examples_of(rows));
     nb::gil_scoped_release release;
-    const Certified c = std::visit(
+    const Glanced seen = std::visit(
         [&](const auto& r) { return fenchel(r, *loss, w.data(), alpha.data(), margins.data(), threads); }, rows);
-    return {c.loss, c.fenchel};
+    const Certified c = seen.parts.value();
+    return {c.loss, c.fenchel, seen.outside};
 }
 
 static std::tuple<double, double, double> bound_settle(Out<double> sums, In<double> w, double n, double lambda) {
@@ -67,6 +68,14 @@ static std::tuple<double, double, double> bound_settle(Out<double> sums, In<doub
     nb::gil_scoped_release release;
     const Squares squares = settle(reinterpret_cast<Pair*>(sums.data()), w.data(), Size(w.size()), n, lambda);
     return {squares.w, squares.gradient, squares.apart};
+}
+
+// Of any strides.
+using Vector = nb::ndarray<const double, nb::ndim<1>, nb::device::cpu>;
+
+static double bound_inner(Vector first, Vector second) {
+    require_size("second", second.size(), Size(first.size()));
+    return inner(first.data(), first.stride(0), second.data(), second.stride(0), Size(first.size()));
 }
 
 static void bound_margins(nb::tuple rows_tuple, In<double> w, Out<double> out, std::optional<In<Size>> indices,
@@ -140,6 +149,7 @@ void bind_passes(nb::module_& module) {
     module.def("fenchel", &bound_fenchel, nb::arg("rows"), nb::arg("loss"), nb::arg("w"), nb::arg("alpha"),
                nb::arg("margins").noconvert(), nb::arg("threads") = 1);
     module.def("settle", &bound_settle, nb::arg("sums").noconvert(), nb::arg("w"), nb::arg("n"), nb::arg("lam"));
+    module.def("inner", &bound_inner, nb::arg("first"), nb::arg("second"));
     module.def("margins", &bound_margins, nb::arg("rows"), nb::arg("w"), nb::arg("out").noconvert(),
                nb::arg("indices") = nb::none(), nb::arg("threads") = 1);
     module.def("combine", &bound_combine, nb::arg("rows"), nb::arg("coefficients"), nb::arg("out").noconvert(),

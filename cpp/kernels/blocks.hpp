@@ -49,6 +49,26 @@ std::vector<Size> blocks_of(const R& rows, Size features) {
     return start;
 }
 
+// Memory that the thread keeps for its next pass, unless it is much: pages that are touched for the first time cost more than
+// what is written to them.
+template <class Number>
+class KeptMemory {
+  public:
+    explicit KeptMemory(std::size_t size) : used_(size * sizeof(Number) <= most ? kept() : fresh_) {
+        if (used_.size() < size) used_.resize(size);
+    }
+    Number* data() { return used_.data(); }
+
+  private:
+    static constexpr std::size_t most = 1 << 24;  // bytes
+    static std::vector<Number>& kept() {
+        static thread_local std::vector<Number> memory;
+        return memory;
+    }
+    std::vector<Number> fresh_;
+    std::vector<Number>& used_;
+};
+
 // visit(first, last, sums) for each block; all sums end up in `out`, which is `size` numbers of a type that can be added.
 // What the visits return is returned, one for each block.
 template <class R, class Number, class Visit>
@@ -57,30 +77,27 @@ auto over_blocks(const R& rows, int threads, Size size, Number* out, Visit&& vis
     const Size count = Size(start.size()) - 1;
     std::vector<decltype(visit(Size(0), Size(0), out))> found(static_cast<std::size_t>(count));
     threads = std::min(useful_threads(threads, rows.work_before(rows.n)), int(count));
-    if (threads == 1) {  // the same sums in the same order, and one piece of memory for all, which small ones keep
-        static thread_local std::vector<Number> kept;
-        constexpr Size most = Size(1 << 22) / Size(sizeof(Number));
-        std::vector<Number> fresh;
-        std::vector<Number>& sums = size <= most ? kept : fresh;
-        for (Size b = 0; b < count; ++b) {
-            if (b > 0) sums.assign(std::size_t(size), Number{});
-            found[std::size_t(b)] = visit(start[std::size_t(b)], start[std::size_t(b) + 1], b == 0 ? out : sums.data());
-            for (Size j = 0; b > 0 && j < size; ++j) out[j] += sums[std::size_t(j)];
-        }
+    const bool alone = threads == 1;  // the same sums in the same order, and one piece of memory for all
+    KeptMemory<Number> sums(std::size_t(alone ? std::min<Size>(count - 1, 1) : count - 1) * std::size_t(size));
+    const auto fill = [&](Size b) {
+        Number* block = b == 0 ? out : sums.data() + (alone ? 0 : b - 1) * size;
+        if (b > 0) std::fill(block, block + size, Number{});
+        found[std::size_t(b)] = visit(start[std::size_t(b)], start[std::size_t(b) + 1], block);
+    };
+    const auto add = [&](Size b, Size first, Size last) {
+        const Number* block = sums.data() + (alone ? 0 : b - 1) * size;
+        for (Size j = first; j < last; ++j) out[j] += block[j];
+    };
+    if (alone) {
+        fill(0);
+        for (Size b = 1; b < count; ++b) fill(b), add(b, 0, size);
         return found;
     }
-    std::vector<Number> sums(std::size_t((count - 1) * size));
     Barrier barrier(threads);
     in_parallel(threads, [&](int t) {
-        for (Size b = cut(count, threads, t); b < cut(count, threads, t + 1); ++b)
-            found[std::size_t(b)] = visit(start[std::size_t(b)], start[std::size_t(b) + 1],
-                                          b == 0 ? out : sums.data() + (b - 1) * size);
+        for (Size b = cut(count, threads, t); b < cut(count, threads, t + 1); ++b) fill(b);
         barrier.wait();
-        const Size first = cut(size, threads, t), last = cut(size, threads, t + 1);
-        for (Size b = 1; b < count; ++b) {
-            const Number* block = sums.data() + (b - 1) * size;
-            for (Size j = first; j < last; ++j) out[j] += block[j];
-        }
+        for (Size b = 1; b < count; ++b) add(b, cut(size, threads, t), cut(size, threads, t + 1));
     });
     return found;
 }

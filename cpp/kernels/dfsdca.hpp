@@ -23,13 +23,14 @@ struct FixedStep {
     }
 };
 
-// `scale` holds v_i / (lambda n).
+// `scale` holds v_i / (lambda n), up to a factor that is the same for all.
 struct ImplicitStep {
     const double* scale;
     Size stride;
+    double factor = 1;
     template <class Loss>
     double delta(const Loss& loss, Size i, double z, double alpha) const {
-        return loss.implicit(i, z, alpha, scale[i * stride]) - alpha;
+        return loss.implicit(i, z, alpha, factor * scale[i * stride]) - alpha;
     }
 };
 
@@ -72,7 +73,12 @@ struct BatchStepsOf final : BatchSteps {
     }
 };
 
-// Compiled once, in bindings/dfsdca.cpp: `scale` is that of FixedStep or ImplicitStep.
+// These are compiled once, in bindings/dfsdca.cpp: visits one after the other, and a batch's steps, whose `scale` is that of
+// FixedStep or ImplicitStep.
+double visit_each(const Rows& rows, const AnyLoss& loss, const FixedStep& step, double inverse, const Size* indices, Size count,
+                  double* alpha, double* w);
+double visit_each(const Rows& rows, const AnyLoss& loss, const ImplicitStep& step, double inverse, const Size* indices, Size count,
+                  double* alpha, double* w);
 std::unique_ptr<BatchSteps> steps_of(const AnyLoss& loss, bool implicit, const double* scale, Size stride);
 
 template <class R>

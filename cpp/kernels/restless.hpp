@@ -40,34 +40,55 @@ inline double threshold(const double* u, Size n, Size stride, double wanted, dou
         }
         const double next = above < wanted ? rest / (wanted - above) : 2 * t;
         if (!(next > 0 && std::isfinite(next))) return 0;
-        if (std::fabs(next - t) <= 0.01 * t) return next;
+        if (std::isfinite(t) && std::fabs(next - t) <= 0.01 * t) return next;
         t = next;
     }
     return t;
 }
 
-// `count` distinct examples, i with probability of about min(1, u_i / t), in random order; out has room for n + 1.
-// Systematic: the probabilities are laid end to end and every whole number that a random offset meets is a pick, so that
-// one random word does for all. Somewhat more are picked than needed, and those that the shuffle puts last are left out.
-inline void draw_restless(Word seed, Size round, const double* u, Size n, Size count, double& guess, Size* out) {
-    Stream words(seed, 7, Word(round));
+// The t of a round of `count` visits to n examples, and somewhat more: see below.
+inline double round_threshold(const double* u, Size n, Size count, double guess) {
     const Size stride = n < 10'000 ? 1 : 7;  // a sample tells well enough
     const double more = stride == 1 ? 1.03 * double(count) + 1 : 1.1 * double(count);
-    guess = threshold(u, n, stride, std::min(double(n), more) / double(stride), guess);
+    return threshold(u, n, stride, std::min(double(n), more) / double(stride), guess);
+}
+
+// Those of the examples first .. last - 1 that are picked, i with probability min(1, u_i / t), in order; their number.
+// Systematic: the probabilities are laid end to end and every whole number that a random offset meets is a pick, so that
+// one random word does for all.
+inline Size pick_restless(const double* u, Size first, Size last, double t, Word random, Size* out) {
+    constexpr std::uint32_t one = 1u << 31;
+    constexpr Size block = 256;  // at a time, so that probabilities become whole numbers by SIMD
+    const double scale_to = double(one) / t;
+    std::uint32_t at = std::uint32_t(random) % one, step[block];
     Size kept = 0;
-    if (guess > 0) {
-        const double scale_to = 0x1.0p32 / guess;
-        auto at = std::uint32_t(words.next());
-        for (Size i = 0; i < n; ++i) {
-            const auto next = at + std::uint32_t(std::int64_t(std::min(u[i] * scale_to, 4294967295.0)));
-            out[kept] = i;
-            kept += next < at;
-            at = next;
+    for (Size from = first; from < last; from += block) {
+        const Size size = std::min(block, last - from);
+        for (Size k = 0; k < size; ++k) step[k] = std::uint32_t(std::int32_t(std::min(u[from + k] * scale_to, double(one - 1))));
+        for (Size k = 0; k < size; ++k) {
+            at += step[k];
+            out[kept] = from + k;
+            kept += at / one;
+            at %= one;
         }
     }
+    return kept;
+}
+
+// `count` of the `kept` entries of `out`, at random and in random order, come first.
+inline void shuffle_first(Word seed, Size count, Size kept, Size* out) {
+    for (Size k = 0; k < count; ++k) std::swap(out[k], out[k + Size(scale(quick_word(seed, Word(k)), Word(kept - k)).whole)]);
+}
+
+// `count` distinct examples, i with probability of about min(1, u_i / t), in random order; out has room for n + 1.
+// Somewhat more are picked than needed, and those that the shuffle puts last are left out.
+inline void draw_restless(Word seed, Size round, const double* u, Size n, Size count, double& guess, Size* out) {
+    Stream words(seed, 7, Word(round));
+    guess = round_threshold(u, n, count, guess);
+    Size kept = guess > 0 ? pick_restless(u, 0, n, guess, words.next(), out) : 0;
     if (kept < count)  // nothing moves any more, or nothing is finite any more: all are alike
         for (kept = 0; kept < n; ++kept) out[kept] = kept;
-    for (Size k = 0; k < count; ++k) std::swap(out[k], out[k + Size(scale(words.next(), Word(kept - k)).whole)]);
+    shuffle_first(words.next(), count, kept, out);
 }
 
 }  // namespace dualfree

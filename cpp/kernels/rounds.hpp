@@ -22,22 +22,31 @@ struct Unrest {
     double unit, sure;
     Size* room;  // n + 1
 
-    void draw(Word seed, Size round, Size n, Size count) {
-        if (sure == 0) raise_to(least * *std::max_element(u, u + n), n);
-        draw_restless(seed, round, u, n, count, sure, room);
+    double floor(Size n) const { return least * *std::max_element(u, u + n); }
+
+    void raise_to(double floor, Size first, Size last) {
+        for (Size i = first; i < last; ++i) u[i] = std::max(u[i], floor);
     }
 
-    void learn(const Size* visited, Size count, const double* before, const double* alpha, Size n) {
+    void learn_from(const Size* visited, Size count, const double* before, const double* alpha) {
         learn_unrest(visited, count, before, alpha, 1, nullptr, size, unit, least * sure, u);
+    }
+
+    // A round has passed; whether the unit has become too small, and all of u is to be given in that of now.
+    bool grow() {
         unit /= growth;
+        return !(unit >= smallest_unit);
+    }
+
+    void rescale(Size first, Size last) {
+        for (Size i = first; i < last; ++i) u[i] /= unit;
+    }
+
+    // After that, where there was need for it.
+    void begin_again() {
         if (unit >= smallest_unit) return;
-        for (Size i = 0; i < n; ++i) u[i] /= unit;
         sure /= unit;
         unit = 1;
-    }
-
-    void raise_to(double floor, Size n) {
-        for (Size i = 0; i < n; ++i) u[i] = std::max(u[i], floor);
     }
 };
 
@@ -48,12 +57,17 @@ double in_rounds(const Rounds& rounds, Unrest& unrest, const double* alpha, Size
     double moved = 0;
     for (Size r = 0; r < rounds.count; ++r) {
         const Size begin = rounds.ends[r], count = rounds.ends[r + 1] - begin;
-        if (!rounds.order) unrest.draw(rounds.seed, begin, n, count);
+        if (!rounds.order) {
+            if (unrest.sure == 0) unrest.raise_to(unrest.floor(n), 0, n);
+            draw_restless(rounds.seed, begin, unrest.u, n, count, unrest.sure, unrest.room);
+        }
         const Size* visited = rounds.order ? rounds.order + (begin - rounds.ends[0]) : unrest.room;
         before.resize(std::size_t(count));
         for (Size k = 0; k < count; ++k) before[std::size_t(k)] = alpha[visited[k]];
         moved += visit(visited, count);
-        unrest.learn(visited, count, before.data(), alpha, n);
+        unrest.learn_from(visited, count, before.data(), alpha);
+        if (unrest.grow()) unrest.rescale(0, n);
+        unrest.begin_again();
     }
     return moved;
 }

@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dualfree.costs import TITLES, Costs, estimate
+from dualfree.methods.copies import plan as plan_of_copies
 from dualfree.problem import Problem
 from dualfree.result import History, Result, Row, Status
 from dualfree.samplings import Restless
 from dualfree.store.examples import Stored
 
+AUTOMATIC = ("auto", "auto-copies")
 _LOOK_AFTER = 4.0  # epochs before a rate can be read off the history
+_COPIES_PAY = 1.2  # times as fast, by estimate: below, it is not worth an answer that depends on the number of threads
 
 
 @dataclass
@@ -60,14 +63,19 @@ def solve_automatically(
     callback: Callable[[Row], Any] | None,
     options: dict[str, Any],
     costs: Costs | None = None,
+    copies: bool = False,
 ) -> Result:
-    """Run the method with the least estimated cost; from dfSDCA turn to another if `Switch` says so."""
+    """Run the method with the least estimated cost; from dfSDCA turn to another if `Switch` says so.
+
+    With `copies`, dfSDCA has copies of w for several threads where these pay.
+    """
     costs = costs or estimate(problem, options["tol"])
     if options["progress"] and options["evaluate_every"] is None:
         options["evaluate_every"] = 1.0  # a bar that stands still for many epochs would be worse than the time it costs
     wished = options["sampling"] is not None or options["step"] is not None  # by the user, and dfSDCA is what takes it
     if wished or costs.best == "dfsdca":
-        return _dfsdca_first(solve_by, problem, callback, options, costs)
+        first = "dfsdca-copies" if copies and not wished and _copies_pay(problem, options["n_threads"]) else "dfsdca"
+        return _dfsdca_first(solve_by, problem, callback, options, costs, first)
     options = {name: value for name, value in options.items() if name not in ("sampling", "step")}
     if options["evaluate_every"] is None:
         options["evaluate_every"] = 1.0  # an evaluation costs nothing here
@@ -81,6 +89,7 @@ def _dfsdca_first(
     callback: Callable[[Row], Any] | None,
     options: dict[str, Any],
     costs: Costs,
+    name: str,
 ) -> Result:
     begun = time.perf_counter()
     other = costs.cheapest_beside_dfsdca
@@ -92,21 +101,26 @@ def _dfsdca_first(
         return (bool(callback(row)) if callback is not None else False) or (switch is not None and switch(row))
 
     options["sampling"] = visits(problem, options["sampling"], options["step"])
-    first = solve_by("dfsdca", problem, watch, **options)
+    first = solve_by(name, problem, watch, **options)
     if other is None or switch is None or not switch.reason:
-        return replace(first, method="auto: dfsdca", message=_with(first, costs.reason))
+        return replace(first, method=f"auto: {name}", message=_with(first, costs.reason))
     later = {key: options[key] for key in ("tol", "absolute_tol", "progress", "seed", "n_threads")}
     limit = options["time_limit"]
     later["time_limit"] = None if limit is None else max(limit - (time.perf_counter() - begun), 1e-3)
     later |= {"max_epochs": max(options["max_epochs"] - first.epochs, 1.0), "evaluate_every": 1.0}
     second = solve_by(other, problem, callback, warm_start=first, begun=time.perf_counter(), **later)
-    return _joined(first, second, f"auto: dfsdca, then {other}", switch.reason)
+    return _joined(first, second, f"auto: {name}, then {other}", switch.reason)
 
 
 def visits(problem: Problem, sampling: Any, step: Any) -> Any:
     """The sampling of dfSDCA: the user's, or where all is left to us, and X is not read by windows, `Restless`."""
     chosen = sampling is not None or step is not None
     return sampling if chosen or isinstance(problem.examples, Stored) or not problem.loss.all_convex else Restless()
+
+
+def _copies_pay(problem: Problem, n_threads: int) -> bool:
+    able = problem.examples.rounds and problem.loss.native is not None and problem.loss.all_convex and problem.mu == 0
+    return able and plan_of_copies(problem, n_threads).gain >= _COPIES_PAY
 
 
 def _with(result: Result, reason: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from dualfree.arrays import Floats
 from dualfree.evaluation import Evaluation
+from dualfree.inner import inner
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling
 from dualfree.steps import theorem_theta
@@ -37,7 +38,7 @@ def potential(problem: Problem, w: Floats, alpha: Floats, w_star: Floats, alpha_
     """
     weights = problem.l if theorem == 2 else problem.L**2 / problem.convexity.sigma
     apart = w - w_star
-    return 0.5 * problem.lam * float(apart @ apart) + _weighted_sum(
+    return 0.5 * problem.lam * inner(apart, apart) + _weighted_sum(
         problem.examples.square_sums(alpha - alpha_star), weights, problem.n
     )
 
@@ -56,7 +57,7 @@ def initial_potential(
     if theorem == 2 and (problem.in_domain(alpha) if alpha.any() else math.isfinite(evaluation.duality_gap)):
         return evaluation.duality_gap
     sigma = problem.convexity.sigma
-    slope = problem.lam * float(evaluation.gradient @ evaluation.gradient) / sigma**2
+    slope = problem.lam * inner(evaluation.gradient, evaluation.gradient) / sigma**2
     residual = problem.examples.square_sums(problem.derivatives(w) + alpha)
     if theorem == 2:
         return slope + 2 * _weighted_sum(residual, problem.l, problem.n)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dualfree.arrays import positive
 from dualfree.io.streams import atomic_write
+from dualfree.methods.drift import Drift
 from dualfree.problem import Problem
 from dualfree.result import Certificate, Row
 from dualfree.samplings import BoundSampling
@@ -23,7 +24,7 @@ from dualfree.steps import StepRule
 if TYPE_CHECKING:
     from dualfree.loop import Run
 
-FORMAT = 2
+FORMAT = 3
 
 
 class CheckpointError(ValueError):
@@ -95,7 +96,7 @@ class Checkpoints:
         said, arrays = _unpacked(self.path)
         state = run.state
         state.w[:], state.alpha[:] = arrays["w"], arrays["alpha"]
-        state.iteration, state.moved = said["iteration"], said["moved"]
+        state.iteration, state.moved, state.drift = said["iteration"], said["moved"], Drift(*said["drift"])
         state.centre = np.array(said["centre"]) if isinstance(said["centre"], list) else said["centre"]
         state.memory = {name[7:]: array for name, array in arrays.items() if name.startswith("memory.")}
         run.sampling.recall({name[9:]: array for name, array in arrays.items() if name.startswith("sampling.")})
@@ -183,6 +184,7 @@ def _pack(file: IO[bytes], run: "Run", fingerprint: dict[str, Any]) -> None:
         "iteration": state.iteration,
         "centre": np.asarray(state.centre).tolist(),
         "moved": state.moved,
+        "drift": astuple(state.drift),
         "seconds": run.seconds,
         "start_potential": run.start_potential,
         "piece": run.piece,

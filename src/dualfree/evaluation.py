@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dualfree.arrays import Floats
+from dualfree.inner import inner
 
 
 class Squares(NamedTuple):
@@ -49,7 +50,7 @@ class Evaluation:
     @property
     def gradient_square(self) -> float:
         """``‖∇P(w)‖²``."""
-        return float(self.gradient @ self.gradient) if self.squares is None else self.squares.gradient
+        return inner(self.gradient, self.gradient) if self.squares is None else self.squares.gradient
 
 
 class Look(NamedTuple):

@@ -270,10 +270,10 @@ class Rows(Flat):
 
     def fenchel(
         self, loss: Any, w: Floats, alpha: Floats, margins: Floats, *, n_threads: int = 1
-    ) -> tuple[float, float]:
-        """``Σ φ_i`` and the Fenchel terms alone; writes the margins, which `settled` takes."""
-        total, terms = kernels.fenchel(self.native, loss, w, alpha, margins, threads=n_threads)
-        return total, terms
+    ) -> tuple[float, float, float]:
+        """``Σ φ_i``, the Fenchel terms, and ``Σ |a_i − α_i|``; writes the margins, which `settled` takes."""
+        total, terms, outside = kernels.fenchel(self.native, loss, w, alpha, margins, threads=n_threads)
+        return total, terms, outside
 
     def settled(
         self, loss: Any, w: Floats, alpha: Floats, lam: float, margins: Floats | None = None, *, n_threads: int = 1
@@ -314,7 +314,7 @@ class Rows(Flat):
     ) -> tuple[float, float, float]:
         """Algorithm 1 in `rounds` of visits to what moves, in place; what α moved, squared, and what was learnt."""
         rows = self.shifted(offset)
-        moved, unit, sure = kernels.dfsdca_rounds(rows, loss, implicit, scale, inverse, *rounds, alpha, w)
+        moved, unit, sure = kernels.dfsdca_rounds(rows, loss, implicit, scale, inverse, rounds, alpha, w)
         return moved, unit, sure
 
     def feature_sums(self, mass: Floats | None = None) -> Floats:

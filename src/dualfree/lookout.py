@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _SHARED = 2.5  # what examples that are not orthogonal may add to a gradient, squared
 _STALE = 16.0, 0.15  # epochs after which a ratio is asked for again: so many, or this share of those before
+_FALLS = 2.5  # times in a quarter of an epoch: the gap, where the bound by the gradient is smaller still
 _FIRST_LOOK = 8.0  # epochs after which to look in any case; then at twice as many, and so on
 
 
@@ -44,6 +45,8 @@ class Lookout:
         )
         self._ratio = ratio / (2 * largest * problem.n) if largest > 0 else 0.0
         self._limits, self._value, self._next, self._learnt = limits, math.inf, _FIRST_LOOK, 0.0
+        # Times the goal that the gap may be, to wait for it; and whether that has been done.
+        self._patience, self._waited = _FALLS ** (4 * method.sampling.look_every), False
 
     def late(self, epoch: float) -> bool:
         """Whether it is time to see how things stand."""
@@ -59,9 +62,12 @@ class Lookout:
 
     def promising(self, glance: "Glance", moved: float, epoch: float) -> bool:
         """Whether a proof would show that the tolerance has been reached; if not, learn from the glance."""
-        gap = self._share * glance.gap
-        if gap <= self._limits.goal(glance.value):
-            return True
+        gap, goal = self._share * glance.gap, self._limits.goal(glance.value)
+        if gap <= goal:  # by the gradient; but to go on until a glance is enough may take less than to make one
+            soon = glance.gap <= self._patience * goal and math.isfinite(glance.proven)
+            if self._waited or not soon:
+                return True
+            self._waited = True
         self._learn(glance.value, gap, moved, epoch)
         return False
 
@@ -79,8 +85,9 @@ class Lookout:
 
     def state(self) -> list[float]:
         """What a checkpoint keeps of it."""
-        return [self._ratio, self._value, self._next, self._learnt, self._share]
+        return [self._ratio, self._value, self._next, self._learnt, self._share, self._waited]
 
     def restore(self, state: list[float]) -> None:
         """Go on from there."""
-        self._ratio, self._value, self._next, self._learnt, self._share = state
+        self._ratio, self._value, self._next, self._learnt, self._share, waited = state
+        self._waited = bool(waited)

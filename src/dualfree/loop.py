@@ -15,7 +15,7 @@ from dualfree.checkpoint import Checkpoints
 from dualfree.evaluation import Evaluation
 from dualfree.limits import Limits
 from dualfree.lookout import Lookout
-from dualfree.methods.base import Method, State
+from dualfree.methods.base import Glance, Method, State
 from dualfree.result import Certificate, History, Result, Row, Status, certificate
 from dualfree.samplings.base import Sampling
 from dualfree.tuning import Tuning
@@ -46,6 +46,7 @@ class Run:
         self.heading, self.target = 0.0, 0  # the epoch and the iteration at which to look next
         self.evaluating = 0.0  # seconds of the last evaluation
         self._wanted = True  # whether that was due, and not asked for by a limit
+        self._proof: Glance | None = None  # what takes the place of an evaluation, if a glance was enough
         self._show: Callable[[Row], None] = lambda row: None
         self._shown = begun
         self.method, self.state, self.limits, self.seed, self.begun = method, state, limits, seed, begun
@@ -112,24 +113,28 @@ class Run:
             return  # a resumed run that had come to an evaluation, and no further
         while True:
             if self.state.iteration >= self.target:  # else a resumed run goes on to where it was heading
-                self.state.moved = 0.0
-                ahead = self.sampling.look_every if every is None else every
-                self.heading = min(self.heading + ahead, self.limits.max_epochs)
-                self.target = max(self.state.iteration + 1, round(self.heading * per_epoch))
+                if self.state.iteration >= round(self.heading * per_epoch):  # and not to where a limit was
+                    self.state.moved = 0.0
+                    self.heading += self.sampling.look_every if every is None else every
+                ahead = min(self.heading, self.limits.max_epochs)
+                self.target = max(self.state.iteration + 1, round(ahead * per_epoch))
             in_time = self._advance_to_target()
-            self._wanted = in_time and (self.lookout is None or self._worth_a_look(self.lookout))
+            there = in_time and self.heading <= self.limits.max_epochs
+            self._wanted = there and (self.lookout is None or self._worth_a_look(self.lookout))
             if self._wanted or not in_time or self.heading >= self.limits.max_epochs:
                 return
 
     def _worth_a_look(self, lookout: Lookout) -> bool:
         """Whether it is time, or the tolerance may have been reached: by the moves of α, and if cheap by a glance."""
-        if lookout.late(self.heading):
-            return True
-        due = lookout.due(self.state.moved)
-        if not due and not lookout.stale(self.heading):
+        late, due = lookout.late(self.heading), lookout.due(self.state.moved)
+        if not late and not due and not lookout.stale(self.heading):
             return False
         glance = self.method.glance(self.state)
-        return due if glance is None else lookout.promising(glance, self.state.moved, self.heading)
+        if glance is None:
+            return late or due
+        if math.isfinite(glance.proven) and (late or glance.proven <= self.limits.goal(glance.value)):
+            self._proof = glance
+        return late or self._proof is not None or lookout.promising(glance, self.state.moved, self.heading)
 
     def _advance_to_target(self) -> bool:
         """Whether the time limit allowed it."""
@@ -195,6 +200,9 @@ class Run:
         return seen
 
     def _point(self) -> tuple[Floats, Evaluation]:
+        proof, self._proof = self._proof, None
+        if proof is not None:
+            return self.state.w, Evaluation.without_gradient(proof.value, proof.proven, self.problem.d)
         derived = self.method.takes_all  # α from w
         if np.isfinite(self.state.w).all() and (derived or np.isfinite(self.state.alpha).all()):
             with np.errstate(over="ignore", invalid="ignore"):

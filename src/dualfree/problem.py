@@ -13,6 +13,7 @@ from dualfree.convexity import Convexity, convexity_of
 from dualfree.evaluation import Evaluation, Look
 from dualfree.examples import Rows
 from dualfree.feasible import balanced
+from dualfree.inner import inner
 from dualfree.intercept import best_intercept, no_best_intercept
 from dualfree.losses.base import Loss
 from dualfree.losses.builtin import BuiltIn
@@ -232,7 +233,7 @@ class Problem:
             total = self.examples.loss_and_gradient(native, w, gradient, z, derivatives, n_threads=n_threads)
         seen = self._evaluation(w, total, gradient, np.inf, None)
         slope = self._penalised(seen.gradient)
-        gap, moved = float(slope @ slope) / (2 * self.lam), seen.gradient / self.lam
+        gap, moved = inner(slope, slope) / (2 * self.lam), seen.gradient / self.lam
         known = Evaluation(seen.value, seen.gradient, gap if self.loss.all_convex else np.inf, w - moved)
         return Look(w, known, z, derivatives)
 

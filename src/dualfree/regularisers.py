@@ -8,6 +8,7 @@ are sums over the features here. λ is the problem's and is handed in.
 import numpy as np
 
 from dualfree.arrays import Floats, not_negative
+from dualfree.inner import inner
 
 
 class L2:
@@ -23,12 +24,12 @@ class L2:
 
     def value(self, w: Floats, lam: float) -> float:
         """``g(w)``."""
-        return 0.5 * lam * float(w @ w)
+        return 0.5 * lam * inner(w, w)
 
     def conjugate(self, combination: Floats, lam: float) -> float:
         """``g*(λᾱ) = (λ/2)‖w‖²`` with w the point of ᾱ."""
         w = self.point(combination, lam)
-        return 0.5 * lam * float(w @ w)
+        return 0.5 * lam * inner(w, w)
 
     def point(self, combination: Floats, lam: float) -> Floats:
         """The w that belongs to ᾱ: ᾱ itself."""
@@ -37,7 +38,7 @@ class L2:
     def slack(self, w: Floats, combination: Floats, lam: float) -> float:
         """``g(w) + g*(λᾱ) − λᾱᵀw ≥ 0``, here ``(λ/2)‖w − ᾱ‖²``."""
         apart = w - combination
-        return 0.5 * lam * float(apart @ apart)
+        return 0.5 * lam * inner(apart, apart)
 
     def residual(self, w: Floats, gradient: Floats, lam: float) -> Floats:
         """From the gradient of the average loss, a vector r with ``P(w) − P* ≤ ‖r‖²/(2λ)``: here ∇P(w)."""

@@ -64,7 +64,8 @@ class Certificate:
     guaranteed : bool
         False where P is not convex: then there is no bound, and the gradient norm is all that is known.
     gradient_norm : float
-        ``‖∇P(w)‖``.
+        ``‖∇P(w)‖``; infinite, as then the gradient bound is, where the duality gap was enough and nobody made a
+        gradient (``method="auto"`` and its like do so to save a pass; with ``evaluate_every`` there is always one).
 
     Examples
     --------

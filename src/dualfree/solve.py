@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from dualfree import memory
 from dualfree.arrays import Floats, not_negative, positive, threads, whole
-from dualfree.automatic import solve_automatically, visits
+from dualfree.automatic import AUTOMATIC, solve_automatically, visits
 from dualfree.checkpoint import checkpoints
 from dualfree.convexity import announce
 from dualfree.limits import Limits
@@ -56,8 +56,9 @@ def solve(
     method : str
         ``"dfsdca"``; ``"newton"``, for few features (up to 5,000); ``"lbfgs"``, for many features and many threads;
         ``"auto"``, whichever of these will be the fastest, by the problem's shape and by what is seen on the way (the
-        message says what was chosen and why); ``"dfsdca-shards"``, for several threads; or one of the others that the
-        paper names: primal ones (``sgd``, ``sag``, ``saga``, ``svrg``, ``s2gd``, ``ms2gd``, ``s2cd``), dual ones
+        message says what was chosen and why); ``"dfsdca-copies"``, for several threads; ``"auto-copies"``, the same
+        choice as ``"auto"``, with dfsdca-copies in the place of dfsdca where that is faster; or one of the others that
+        the paper names: primal ones (``sgd``, ``sag``, ``saga``, ``svrg``, ``s2gd``, ``ms2gd``, ``s2cd``), dual ones
         (``sdca``, ``prox-sdca``, ``iprox-sdca``, ``asdca``, ``acc-prox-sdca``, ``adasdca``, ``sdna``, ``quartz``), and
         those along features (``nsync``, ``ucdc``, ``alpha``, ``hydra``), whose samplings draw features. ``dualfree
         methods`` says what each needs.
@@ -78,12 +79,12 @@ def solve(
     time_limit : float, optional
         Seconds of wall-clock time, evaluations included.
     evaluate_every : float, optional
-        Epochs between evaluations, 1 by default; history's seconds do not count them. With ``method="auto"`` or
-        ``"dfsdca-shards"`` and no number, and for a store larger than memory, there are as few as it takes: where the
-        moves of α say that `tol` may have been reached.
+        Epochs between evaluations, 1 by default; history's seconds do not count them. With ``method="auto"``,
+        ``"auto-copies"`` or ``"dfsdca-copies"`` and no number, and for a store larger than memory, there are as few as
+        it takes: where the moves of α say that `tol` may have been reached.
     n_threads : int, optional
         Threads to use; None is all cores. Every method gives the same bits for any number, except
-        ``"dfsdca-shards"``, whose answer depends on it, within `tol`.
+        ``"dfsdca-copies"`` and ``"auto-copies"``, whose answer depends on it, within `tol`.
     warm_start : Result or array of length n, optional
         α to start from (of shape (n, m) where there are m outputs); w follows from it. Zero by default.
     callback : callable, optional
@@ -92,7 +93,8 @@ def solve(
         Show a live bar on standard error.
     checkpoint : str or path, optional
         A file that holds where the run stands, replaced in one step: a process that is killed at any moment leaves a
-        whole one. Not for newton, lbfgs and dfsdca-shards; ``"auto"`` is then dfsdca.
+        whole one. Not for newton, lbfgs and dfsdca-copies; ``"auto"`` and ``"auto-copies"``
+        are then dfsdca.
     checkpoint_every : float
         Seconds between two checkpoints.
     resume : bool
@@ -143,13 +145,14 @@ def solve(
         "seed": seed,
         "begun": begun,
     }
-    if method == "auto" and (checkpoint is not None or isinstance(problem.examples, Stored)):
+    automatic = isinstance(method, str) and method in AUTOMATIC
+    if automatic and (checkpoint is not None or isinstance(problem.examples, Stored)):
         options["sampling"] = visits(problem, sampling, step)
         return _solve_by("dfsdca", problem, callback, **options)
     if isinstance(problem.examples, Stored):
         return _solve_by(method, problem, callback, **options)
-    if isinstance(method, str) and method == "auto":
-        return solve_automatically(_solve_by, problem, callback, options)
+    if automatic:
+        return solve_automatically(_solve_by, problem, callback, options, copies=method != "auto")
     if evaluate_every is None and not (method in tuple(METHODS) and METHODS[method].sparing):
         options["evaluate_every"] = 1.0
     return _solve_by(method, problem, callback, **options)
@@ -178,7 +181,7 @@ def _solve_by(
 ) -> Result:
     """Run one method; `evaluate_every` None means as few evaluations as it takes."""
     if method not in tuple(METHODS):
-        raise ValueError(f"method is {method!r}; it must be one of: {', '.join(METHODS)}, auto.")
+        raise ValueError(f"method is {method!r}; it must be one of: {', '.join((*METHODS, *AUTOMATIC))}.")
     limits = Limits(
         not_negative("tol", tol),
         not_negative("absolute_tol", absolute_tol),

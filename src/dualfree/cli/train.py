@@ -48,6 +48,9 @@ def train(
     max_epochs: Annotated[float, typer.Option(help="Stop after so many passes over the data.")] = 1000,
     time_limit: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
     seed: Annotated[int, typer.Option(help="One seed, one answer.")] = 0,
+    threads: Annotated[
+        int, typer.Option(help="Threads to use. The answer depends on their number, within the tolerance.")
+    ] = 1,
     test: Annotated[Path | None, typer.Option(help="Examples to measure the trained model on.")] = None,
     label: Annotated[
         str | None, typer.Option(help="The table's column of labels. Default: label, target, y, or the last.")
@@ -79,26 +82,29 @@ def train(
     target = default_model_path(file) if output is None else output
     check_output(target, file, test)
     data = read(file, label=label, memory_limit=memory_limit)
-    problem = Problem(data.X, make_loss(loss, data.y, gamma, delta), 1 / len(data.y) if lam is None else lam)
+    chosen = make_loss(loss, data.y, gamma, delta)
+    problem = Problem(data.X, chosen, 1 / len(data.y) if lam is None else lam, n_threads=threads)
     # Read before the work, so that a mistake in it costs nothing.
     tested = None if test is None else read_matching(test, label, data.feature_names, problem.d)
     if tested is not None and tested[1] is None:
         raise ValueError(f"{test} has no column of labels to compare with.")
     if cluster is not None and (sampling is not None or step is not None):
         raise ValueError("--cluster finds its own sampling and step; leave --sampling and --step out.")
+    if cluster is not None and threads != 1:
+        raise ValueError("--cluster has one thread for each of its workers' cores; leave --threads out.")
     # An epoch on the disk may take minutes: then the bar is one of epochs, which moves between evaluations.
     on_disk = isinstance(data.X, dualfree.Store) and console(stderr=True).is_terminal
     with nullcontext(_unwatched) if on_disk else bars(tol) as add:
         result = (dualfree.solve if cluster is None else partial(_solve_on, cluster))(
             problem,
-            # Who asks for a sampling or a step gets dfSDCA with it; who does not, whatever ends soonest.
-            method="auto" if sampling is None and step is None else "dfsdca",
+            method=_method(sampling, step, threads),
             sampling=sampling,
             step=None if step is None else _step(step),
             tol=tol,
             max_epochs=max_epochs,
             time_limit=time_limit,
             seed=seed,
+            n_threads=threads,
             checkpoint=checkpoint,
             checkpoint_every=checkpoint_every,
             resume=resume,
@@ -120,12 +126,19 @@ def train(
         raise typer.Exit(INTERRUPTED)
 
 
+def _method(sampling: str | None, step: str | None, threads: int) -> str:
+    """Who asks for a sampling or a step gets dfSDCA with it; who does not, whatever ends soonest."""
+    if sampling is not None or step is not None:
+        return "dfsdca"
+    return "auto" if threads == 1 else "auto-copies"
+
+
 def _unwatched(title: str) -> Watch:
     return lambda row: None
 
 
-def _solve_on(cluster: str, problem: Problem, *, sampling: Any, step: Any, **options: Any) -> Result:
-    """`dualfree.distributed.solve`, which takes neither a sampling nor a step."""
+def _solve_on(cluster: str, problem: Problem, *, sampling: Any, step: Any, n_threads: int, **options: Any) -> Result:
+    """`dualfree.distributed.solve`, which takes neither a sampling nor a step, and has threads of its own."""
     return dualfree.distributed.solve(problem, client=cluster, **options)
 
 

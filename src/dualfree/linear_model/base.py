@@ -127,7 +127,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
             step=self.step,
             tol=self.tol,
             max_epochs=self.max_iter or _MAX_EPOCHS,
-            evaluate_every=1.0 if watched or full_pass else None if method == "auto" else seldom,
+            evaluate_every=1.0 if watched or full_pass else None if method.startswith("auto") else seldom,
             n_threads=self.n_threads,
             warm_start=start,
             callback=(lambda row: True) if stop else joined([*(self.callbacks or ()), *watchers], fit),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-OWN_SOLVERS = frozenset({"auto", "dfsdca", "newton"})
+OWN_SOLVERS = frozenset({"auto", "auto-copies", "dfsdca", "newton"})
 THEIR_SOLVERS = frozenset(
     {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga", "svd", "cholesky", "lsqr", "sparse_cg"}
 )

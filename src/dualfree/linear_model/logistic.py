@@ -123,7 +123,7 @@ class LogisticRegression(LogisticClassifier):
         Start from the last fit, if it had as many examples.
     verbose : int
         1 shows a bar with the objective and the gap.
-    solver : {"auto", "dfsdca", "newton"}, or the name of one of scikit-learn's
+    solver : {"auto", "auto-copies", "dfsdca", "newton"}, or the name of one of scikit-learn's
         The method, as in `dualfree.solve`. "auto" begins with dfSDCA and goes over to Newton's method where that
         will end sooner: few features, and a penalty too weak for stochastic steps. scikit-learn's names, such as
         "lbfgs", mean "auto": the minimum is the same.
@@ -131,7 +131,7 @@ class LogisticRegression(LogisticClassifier):
         Of dfSDCA, as in `dualfree.solve`.
     n_threads : int or None
         Threads for one problem; None is all cores. Small problems use fewer, and the coefficients have the same bits
-        for any number.
+        for any number, except with solver="auto-copies", the faster choice for wide data, within `tol`.
     callbacks : list of callables, optional
         Each is called with each row of the history; a true answer ends the fit. See `EarlyStopping`. scikit-learn's
         own callbacks go to ``set_callbacks``, where scikit-learn has them.

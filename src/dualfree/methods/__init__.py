@@ -7,6 +7,7 @@ from dualfree.methods.anchored import MS2GD, S2GD, SVRG
 from dualfree.methods.asdca import ASDCA
 from dualfree.methods.averaged import SAG, SAGA
 from dualfree.methods.base import About, Method, State
+from dualfree.methods.copies import DfSDCACopies
 from dualfree.methods.descent import UCDC, Hydra, NSync
 from dualfree.methods.dfsdca import DfSDCA
 from dualfree.methods.newton import LBFGS, Newton
@@ -15,11 +16,10 @@ from dualfree.methods.s2cd import S2CD
 from dualfree.methods.sdca import SDCA, IproxSDCA, ProxSDCA
 from dualfree.methods.sdna import SDNA
 from dualfree.methods.sgd import SGD
-from dualfree.methods.shards import DfSDCAShards
 
 METHODS: dict[str, type[Method]] = {
     "dfsdca": DfSDCA,
-    "dfsdca-shards": DfSDCAShards,
+    "dfsdca-copies": DfSDCACopies,
     "newton": Newton,
     "lbfgs": LBFGS,
     "sgd": SGD,

@@ -1,13 +1,14 @@
 """What a method is to the loop: a state to start from, and a way to advance it."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 from numpy.typing import NDArray
 
 from dualfree.arrays import Floats
 from dualfree.evaluation import Evaluation
+from dualfree.methods.drift import Drift
 from dualfree.problem import Problem
 from dualfree.samplings import Sampling, Shuffled, Uniform
 from dualfree.samplings.base import BoundSampling, Draws
@@ -21,7 +22,8 @@ class State:
     With μ > 0, w is ``ᾱ = (1/λn) Σ A_i α_i``, from which the point ``soft(ᾱ, μ/λ)`` follows.
     With an intercept, the last entry of w is u, and the intercept is ``centre + κu`` (see `dualfree.intercept`).
     `memory` holds what a method keeps besides, and `seed` is the run's, for what a method draws besides examples.
-    `moved` adds up the squared moves of α, for methods that know them: a sign of progress that costs nothing.
+    `moved` adds up the squared moves of α, for methods that know them: a sign of progress that costs nothing; `drift`
+    is their account since the start.
     """
 
     w: Floats
@@ -31,18 +33,20 @@ class State:
     memory: dict[str, NDArray[Any]] = field(default_factory=dict)
     seed: int = 0
     moved: float = 0.0
+    drift: Drift = field(default_factory=Drift)
 
     def copy(self) -> "State":
         """An independent copy."""
         memory = {name: array.copy() for name, array in self.memory.items()}
-        return State(self.w.copy(), self.alpha.copy(), self.iteration, self.centre, memory, self.seed, self.moved)
+        return replace(self, w=self.w.copy(), alpha=self.alpha.copy(), memory=memory, drift=replace(self.drift))
 
 
 class Glance(NamedTuple):
-    """``P(w)`` and the duality gap, not yet proven."""
+    """``P(w)``, the duality gap if w is ``ᾱ``, and a bound on the gap whatever w is: infinite where there is none."""
 
     value: float
     gap: float
+    proven: float
 
 
 @dataclass(frozen=True)

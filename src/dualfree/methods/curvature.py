@@ -7,6 +7,7 @@ from scipy.linalg import LinAlgError, lapack
 
 from dualfree.arrays import Floats, Indices
 from dualfree.evaluation import Look
+from dualfree.inner import inner, norm
 from dualfree.intercept import without_intercept
 from dualfree.methods.strata import sampled_hessian
 from dualfree.problem import Problem
@@ -64,7 +65,7 @@ class Scaled(Base):
         self._curvature = float(np.mean(problem.l)) * problem.examples.typical_square_norm + problem.lam
 
     def learn(self, move: Floats, change: Floats) -> None:
-        self._curvature = float(change @ change) / float(move @ change)
+        self._curvature = inner(change, change) / inner(move, change)
 
     def solve(self, gradient: Floats) -> Floats:
         return gradient / self._curvature
@@ -84,7 +85,7 @@ class RootDiagonal(Base):
         self._scale = 1.0
 
     def learn(self, move: Floats, change: Floats) -> None:
-        self._scale = float(change @ (change / self._curvatures)) / float(move @ change)
+        self._scale = inner(change, change / self._curvatures) / inner(move, change)
 
     def solve(self, gradient: Floats) -> Floats:
         return gradient / (self._scale * self._curvatures)
@@ -100,8 +101,8 @@ class LimitedMemory:
     def learn(self, move: Floats, change: Floats) -> None:
         """Remember that a move changed the gradient so."""
         self.steps += 1
-        product = float(move @ change)
-        if product > 1e-14 * float(np.linalg.norm(move) * np.linalg.norm(change)):
+        product = inner(move, change)
+        if product > 1e-14 * norm(move) * norm(change):
             self.pairs = [*self.pairs[1 - _PAIRS :], (move, change, product)]
             self.base.learn(move, change)
 
@@ -109,9 +110,9 @@ class LimitedMemory:
         """``H⁻¹ g`` by the two-loop recursion."""
         q, factors = gradient.copy(), []
         for move, change, product in reversed(self.pairs):
-            factors.append(float(move @ q) / product)
+            factors.append(inner(move, q) / product)
             q -= factors[-1] * change
         q = self.base.solve(q)
         for (move, change, product), factor in zip(self.pairs, reversed(factors), strict=True):
-            q += (factor - float(change @ q) / product) * move
+            q += (factor - inner(change, q) / product) * move
         return q

@@ -1,5 +1,6 @@
 """dfSDCA, Algorithm 1 of the paper: dual-free SDCA with arbitrary sampling."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,11 @@ from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.evaluation import Evaluation
+from dualfree.inner import inner, norm
 from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.base import About, Glance, Method, State
+from dualfree.methods.drift import Drift
 from dualfree.methods.safeguard import Safeguard
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Draws
@@ -54,7 +57,7 @@ class DfSDCA(Method):
 
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
         w = self.problem.combination(alpha).ravel() if alpha.any() else memory.zeros(self.problem.d)
-        state = State(w, alpha, centre=intercept)
+        state = State(w, alpha, centre=intercept, drift=Drift(at=-1 if alpha.any() else 0))
         if self._guard is not None:
             self._guard.keep(state)
         return state
@@ -63,7 +66,9 @@ class DfSDCA(Method):
         if self.problem.loss.native is None:
             self._advance_in_python(state, draws)
         else:
-            state.moved += take_steps(self.problem, self.problem.lam, self.rule, state, draws, self.n_threads)
+            moved = take_steps(self.problem, self.problem.lam, self.rule, state, draws, self.n_threads)
+            state.drift.add(state.iteration, state.iteration + draws.count, len(draws.indices), moved)
+            state.moved += moved
         state.iteration += draws.count
 
     @property
@@ -75,8 +80,10 @@ class DfSDCA(Method):
         step = native_step(self.problem, self.problem.lam, self.rule)
         moved, *learnt = self.problem.examples.dfsdca_rounds(*step, rounds.native, state.centre, state.alpha, state.w)
         rounds.end(*learnt)
+        end = int(rounds.ends[-1])
+        state.drift.add(state.iteration, end, end - state.iteration, moved)
         state.moved += moved
-        state.iteration = int(rounds.ends[-1])
+        state.iteration = end
 
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
         if self.problem.intercept:
@@ -92,23 +99,28 @@ class DfSDCA(Method):
         return point, self.problem.evaluate(point, state.alpha, n_threads=self.n_threads)
 
     def glance(self, state: State) -> Glance | None:
-        """Value and gap if w is ``(1/λn) Σ A_i α_i`` to the last bits, which `evaluate` will not take for granted."""
+        """Value and gap if w is ``(1/λn) Σ A_i α_i``, and with what rounding may have done to that (see `Drift`)."""
         problem = self.problem
         if not problem.settles:
             return None
         if self._margins is None:
             self._margins = memory.empty(problem.n)
         loss, self._glanced = problem.loss.native, state.iteration
-        total, fenchel = problem.examples.fenchel(loss, state.w, state.alpha, self._margins, n_threads=self.n_threads)
-        return Glance(total / problem.n + 0.5 * problem.lam * float(state.w @ state.w), fenchel / problem.n)
+        seen = problem.examples.fenchel(loss, state.w, state.alpha, self._margins, n_threads=self.n_threads)
+        total, fenchel, outside = seen
+        value, gap = total / problem.n + 0.5 * problem.lam * inner(state.w, state.w), fenchel / problem.n
+        reach = math.sqrt(float(problem.examples.square_norms.max())) / (problem.lam * problem.n)
+        off = state.drift.bound(state.iteration, reach) + reach * outside
+        return Glance(value, gap, gap + 0.5 * problem.lam * off * off)
 
     def evaluate_zero(self, state: State) -> tuple[Floats, Evaluation]:
         problem, loss = self.problem, self.problem.loss
         if not isinstance(loss, BuiltIn) or not loss.has_conjugate:
             return self.evaluate(state)
-        point = memory.copy(state.w)
+        point = state.w
         value, conjugate = loss.at_zero(problem.examples.total)
         if problem.intercept:
+            point = memory.copy(state.w)
             zero = np.zeros(problem.examples.total)
             state.centre = point[problem.free] = best_intercept(loss, zero, state.centre)
             value = float(loss.values(problem.examples.shift(zero, state.centre)).mean())
@@ -143,6 +155,7 @@ class DfSDCA(Method):
         if not apart(state.w, derived):
             return False
         state.w[:] = derived
+        state.drift = Drift()
         return True
 
     def _advance_in_python(self, state: State, draws: Draws) -> None:
@@ -196,4 +209,4 @@ def _drifted(w: Floats, seen: Evaluation) -> bool:
 
 def apart(w: Floats, other: Floats) -> bool:
     """Whether two vectors that should be equal differ by more than rounding may do."""
-    return float(np.linalg.norm(w - other)) > _DRIFT * float(np.linalg.norm(w))
+    return norm(w - other) > _DRIFT * norm(w)

@@ -8,6 +8,7 @@ import numpy as np
 from dualfree import memory
 from dualfree.arrays import Floats
 from dualfree.evaluation import Evaluation, Look
+from dualfree.inner import inner, norm
 from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.base import Method, State
@@ -77,7 +78,7 @@ class FullPass(Method):
         d = self.problem.free.start
         direction = np.zeros(len(w))
         direction[:d] = -model.solve(seen.gradient[:d])
-        slope = float(seen.gradient @ direction)
+        slope = inner(seen.gradient, direction)
         there = self._look(w + direction)
         if not self._falls(seen, there.evaluation, slope):
             t = self._shorter(there, direction, slope)
@@ -100,7 +101,7 @@ class FullPass(Method):
         self._here = there
         state.w[:] = there.w
         left = there.evaluation.gradient[:d]
-        decrement = max(0.0, float(left @ model.base.solve(left)))
+        decrement = max(0.0, inner(left, model.base.solve(left)))
         self._decrements = [*([-slope] if fresh else self._decrements[-_STEPS:]), decrement]
         fall = (decrement / max(self._decrements[0], 1e-300)) ** (1 / (len(self._decrements) - 1))
         if self._outgrown(fall, decrement / max(abs(there.evaluation.value), 1e-300), model.steps) or shortened:
@@ -111,7 +112,7 @@ class FullPass(Method):
         rounding = _ROUNDING * abs(before.value)
         if abs(slope) > 4 * rounding or not abs(after.value - before.value) <= 4 * rounding:
             return bool(after.value <= before.value + _SUFFICIENT * slope)
-        return float(np.linalg.norm(after.gradient)) < float(np.linalg.norm(before.gradient))
+        return norm(after.gradient) < norm(before.gradient)
 
     def _shorter(self, there: Look, direction: Floats, slope: float) -> float:
         """A t below 1 at which P falls enough, by halving; the margins of both ends make each try cost O(n).
@@ -133,7 +134,7 @@ class FullPass(Method):
                 b = best_intercept(loss, at, b)
                 at = examples.shift(at, b)
             losses = loss.values(at)
-            if float(losses.mean()) + 0.5 * problem.lam * float(point @ point) <= seen.value + _SUFFICIENT * t * slope:
+            if float(losses.mean()) + 0.5 * problem.lam * inner(point, point) <= seen.value + _SUFFICIENT * t * slope:
                 break
         return t
 

@@ -5,6 +5,7 @@ import numpy as np
 from dualfree.arrays import Floats, Indices
 from dualfree.evaluation import Look
 from dualfree.examples import Rows
+from dualfree.inner import inner
 from dualfree.problem import Problem
 
 # Share of P by which steps along unseen features may claim to lower it before that is looked into. What they do instead
@@ -36,7 +37,7 @@ def sampled_hessian(problem: Problem, margins: Floats, sample: Indices, here: Lo
     penalised = slice(0, problem.free.start)
     unseen = np.einsum("jj->j", hessian)[penalised] <= problem.lam
     pull = (here.evaluation.gradient[penalised] - problem.lam * here.w[penalised])[unseen]
-    if float(pull @ pull) <= 2 * problem.lam * _PROMISE * abs(here.evaluation.value):
+    if inner(pull, pull) <= 2 * problem.lam * _PROMISE * abs(here.evaluation.value):
         return hessian
     chosen = np.zeros(problem.d)
     chosen[penalised][unseen] = 1.0

@@ -13,7 +13,7 @@ so that it can be checked by reading; the tests hold the fast code to it.
 - `coordinates`: NSync (and Hydra), UCDC and ALPHA, along features;
 - `component`: the inner loop of shift-and-invert for the leading eigenvector;
 - `rounds`: what a partition proposes in a round on several;
-- `shards`: batches with steps that become smaller where they were too long;
+- `copies`: rounds in which each part moves a copy of w of its own;
 - `samplings`: for each sampling p, the pair probabilities and the ESO weights β;
 - `overapproximation`: v from β, and the eigenvalue test that any ESO must pass;
 - `vectors`: all of it for examples with several outputs.
@@ -23,6 +23,7 @@ from dualfree.reference.algorithm import dfsdca, implicit_step, theta
 from dualfree.reference.bounded import positive_unlabelled, savage, sigmoid, tukey
 from dualfree.reference.component import shift_and_invert
 from dualfree.reference.coordinates import alpha, feature_curvatures, nsync, ucdc
+from dualfree.reference.copies import dfsdca_copies
 from dualfree.reference.dual import acc_prox_sdca, asdca, exact_step, sdca
 from dualfree.reference.losses import (
     ReferenceLoss,
@@ -38,7 +39,6 @@ from dualfree.reference.primal_dual import adaptive_probabilities, quartz, sdca_
 from dualfree.reference.problem import ReferenceProblem
 from dualfree.reference.rounds import local_moves
 from dualfree.reference.samplings import ReferenceSampling
-from dualfree.reference.shards import cautious_dfsdca
 
 __all__ = [
     "ReferenceLoss",
@@ -48,8 +48,8 @@ __all__ = [
     "adaptive_probabilities",
     "alpha",
     "asdca",
-    "cautious_dfsdca",
     "dfsdca",
+    "dfsdca_copies",
     "eso_constant",
     "eso_parameters",
     "exact_step",

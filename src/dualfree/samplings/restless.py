@@ -17,7 +17,7 @@ from dualfree.samplings.serial import Shuffled, _Serial
 if TYPE_CHECKING:
     from dualfree.problem import Problem
 
-_ROUNDS = 8  # in an epoch
+ROUNDS = 8  # in an epoch
 _GROWTH = 2**0.5  # of an example's unrest in each round that passes without a visit
 _LEAST = 1e-6  # unrest after a visit, beside that which is sure of a visit: nobody is forgotten
 _SMALLEST_UNIT = 1e-100
@@ -108,7 +108,7 @@ class RestlessBound(BoundSampling):
         super().__init__(sampling, problem, p, v, self._draw)
         set_once = object.__setattr__  # the class is frozen for its users
         set_once(self, "_sizes", gain_sizes(problem, v))
-        set_once(self, "_length", problem.n / _ROUNDS if problem.n >= 2 * _ROUNDS else problem.n)
+        set_once(self, "_length", problem.n / ROUNDS if problem.n >= 2 * ROUNDS else problem.n)
         set_once(self, "_shuffled", Shuffled().drawer(problem, p))
         set_once(self, "_now", _Memory(memory.zeros(problem.n)))
         set_once(self, "_alpha", np.zeros(0))

@@ -1,0 +1,121 @@
+#include "kernels/copies.hpp"
+#include "kernels/rounds.hpp"
+
+#include "bindings/arrays.hpp"
+#include "bindings/module.hpp"
+
+using namespace dualfree;
+
+// (seed, ends, order or None, size, growth, least, smallest_unit, unrest, unit, sure, room): what samplings/restless.py
+// hands over.
+struct Course {
+    Rounds rounds;
+    Unrest unrest;
+};
+
+template <class T>
+static T array_at(const nb::tuple& t, int at) {
+    return nb::cast<T>(t[at], false);
+}
+
+static Course course_from(const nb::tuple& t, Size n) {
+    const auto ends = array_at<In<Size>>(t, 1);
+    const auto order = nb::cast<std::optional<In<Size>>>(t[2], false);
+    const auto size = array_at<In<double>>(t, 3);
+    const auto unrest = array_at<Out<double>>(t, 7);
+    const auto room = array_at<Out<Size>>(t, 10);
+    require_size("size", size.size(), n);
+    require_size("unrest", unrest.size(), n);
+    require_size("room", room.size(), n + 1);
+    if (ends.size() < 1) throw nb::value_error("ends must hold the start of a round.");
+    const Size rounds = Size(ends.size()) - 1;
+    for (Size r = 0; r < rounds; ++r)
+        if (ends.data()[r + 1] < ends.data()[r] || ends.data()[r + 1] - ends.data()[r] > n)
+            throw nb::value_error("ends must not decrease, and no round may have more visits than there are examples.");
+    if (order) {
+        require_examples(*order, n);
+        require_size("order", order->size(), ends.data()[rounds] - ends.data()[0]);
+    }
+    const auto number = [&](int at) { return nb::cast<double>(t[at]); };
+    return {{nb::cast<Word>(t[0]), ends.data(), rounds, data_or_null(order)},
+            {size.data(), number(4), number(5), number(6), unrest.data(), number(8), number(9), room.data()}};
+}
+
+static Size stride_of(const In<double>& scale, Size n) {
+    if (scale.size() == 1) return 0;
+    require_size("scale", scale.size(), n);
+    return 1;
+}
+
+// Returns what alpha moved, squared, and the unit and the sure unrest after the last round.
+static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, bool implicit, In<double> scale, double inverse,
+                               nb::tuple course_tuple, Out<double> alpha, Out<double> w) {
+    const Rows rows = rows_from(rows_tuple);
+    const AnyLoss loss = loss_from(loss_tuple);
+    const Size n = examples_of(rows), stride = stride_of(scale, n);
+    require_size("alpha", alpha.size(), n);
+    require_size("w", w.size(), features_of(rows));
+    Course course = course_from(course_tuple, n);
+    double moved = 0;
+    {
+        nb::gil_scoped_release release;
+        moved = in_rounds(course.rounds, course.unrest, alpha.data(), n, [&](const Size* visited, Size count) {
+            if (implicit)
+                return visit_each(rows, loss, ImplicitStep{scale.data(), stride}, inverse, visited, count, alpha.data(), w.data());
+            return visit_each(rows, loss, FixedStep{scale.data(), stride}, inverse, visited, count, alpha.data(), w.data());
+        });
+    }
+    return nb::make_tuple(moved, course.unrest.unit, course.unrest.sure);
+}
+
+// The same, and sigma, what alpha would have moved had no move been shortened, and the seconds that the first thread has
+// waited for the others.
+static nb::tuple dfsdca_copies(Crew& crew, bool alone, nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> scale, double inverse,
+                               nb::tuple course_tuple, Size merges, double sigma, Out<double> copies, Out<double> alpha, Out<double> w) {
+    const Rows rows = rows_from(rows_tuple);
+    const AnyLoss loss = loss_from(loss_tuple);
+    const Size n = examples_of(rows), d = features_of(rows);
+    const ImplicitStep step{scale.data(), stride_of(scale, n)};
+    require_size("alpha", alpha.size(), n);
+    require_size("w", w.size(), d);
+    require_size("copies", copies.size(), crew.size() * d);
+    if (merges < 1 || !(sigma >= 1)) throw nb::value_error("merges and sigma must be at least 1.");
+    Course course = course_from(course_tuple, n);
+    double moved = 0, walked = 0, waited = 0;
+    {
+        nb::gil_scoped_release release;
+        const CopiesTask task{rows, loss, step, inverse, course.rounds, n, d, merges, copies.data(), alpha.data(), w.data()};
+        Copies all(task, crew.size());
+        Barrier barrier(crew.size());
+        const Unrest before = course.unrest;
+        const double given = sigma;
+        const auto work = [&](Turn turn) {
+            Unrest unrest = before;
+            double learnt = given;
+            all.run(turn, unrest, learnt);
+            if (turn.first == 0) course.unrest = unrest, sigma = learnt, waited = turn.waited.count();
+        };
+        if (alone)
+            work({0, crew.size(), nullptr});
+        else
+            crew.run([&](int t) { work({t, t + 1, &barrier}); });
+        moved = all.moved(), walked = all.walked();
+    }
+    return nb::make_tuple(moved, course.unrest.unit, course.unrest.sure, sigma, walked, waited);
+}
+
+void bind_rounds(nb::module_& module) {
+    nb::class_<Crew>(module, "Crew")
+        .def("__init__",
+             [](Crew* crew, int threads) {
+                 if (threads < 1) throw nb::value_error("threads must be at least 1.");
+                 new (crew) Crew(threads);
+             })
+        .def("rest", &Crew::rest)
+        .def_prop_ro("size", &Crew::size);
+    module.def("dfsdca_rounds", &dfsdca_rounds, nb::arg("rows"), nb::arg("loss"), nb::arg("implicit"), nb::arg("scale"),
+               nb::arg("inverse"), nb::arg("course"), nb::arg("alpha").noconvert(), nb::arg("w").noconvert());
+    module.def("dfsdca_copies", &dfsdca_copies, nb::arg("crew"), nb::arg("alone"), nb::arg("rows"), nb::arg("loss"), nb::arg("scale"),
+               nb::arg("inverse"), nb::arg("course"), nb::arg("merges"), nb::arg("sigma"), nb::arg("copies").noconvert(),
+               nb::arg("alpha").noconvert(), nb::arg("w").noconvert());
+}

@@ -1,0 +1,150 @@
+"""dfSDCA on several threads, each of which moves a copy of w of its own."""
+
+import time
+from typing import Any, NamedTuple
+
+from dualfree import memory
+from dualfree._native import kernels
+from dualfree.arrays import Floats
+from dualfree.evaluation import Evaluation
+from dualfree.methods.base import About, Glance, State
+from dualfree.methods.dfsdca import DfSDCA, native_step
+from dualfree.methods.turns import Turns
+from dualfree.problem import Problem
+from dualfree.samplings.base import BoundSampling, Sampling
+from dualfree.samplings.restless import ROUNDS, Restless
+from dualfree.steps import StepRule
+
+# In nonzeros of a dfSDCA step, measured (docs/performance.md): what a visit costs beside its nonzeros, what adding up
+# costs for each feature, and once.
+_VISIT, _FEATURE, _MERGE = 25.0, 0.5, 500.0
+_SPENT = 0.15  # part of a round's time that adding up may take, where there is a choice
+# What the account of rounding has for each visit: a copy may be 1 + σ times as long as w and counts a σ-th, adding it
+# up rounds T + 5 times more for each of T or more visits, and a shortened α three times.
+_ROUNDINGS = 4
+_STRETCH, _POWER = 0.3, 1.5  # epochs that each further copy costs, and the power of how hard the problem is
+
+
+class Plan(NamedTuple):
+    """Copies, how often they are added up in a round, and the time of plain dfSDCA in that of this, by estimate."""
+
+    threads: int
+    merges: int
+    gain: float
+
+
+def plan(problem: Problem, n_threads: int) -> Plan:
+    """The best of up to `n_threads` copies.
+
+    Each of T threads makes a T-th of the visits, and adds up a T-th of the features of T copies. Since a copy hears of
+    the others' moves at the end of a round alone, the epochs become ``1 + 0.3 (T − 1)(h/(1 + h))^1.5`` times as many,
+    ``h = l ‖A‖²/(λn)``, by what was seen on texts.
+
+    Examples
+    --------
+    >>> import dualfree as df
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> X = sparse.random(4000, 500, 0.1, "csr", rng=np.random.default_rng(0))
+    >>> problem = df.Problem(X, df.losses.Squared(np.ones(4000)), lam=1.0)
+    >>> chosen = plan(problem, n_threads=2)
+    >>> chosen.threads, chosen.merges, round(chosen.gain, 1)
+    (2, 3, 1.8)
+    """
+    hard = (problem.hardness / (1 + problem.hardness)) ** _POWER
+    work = (problem.examples.products + _VISIT * problem.n) / ROUNDS
+    merge = _FEATURE * problem.d + _MERGE
+    plans = [Plan(1, 1, 1.0)]
+    for threads in {min(2**k, n_threads) for k in range(1, 11)} - {1}:
+        merges = max(1, round(_SPENT * work / threads / merge))
+        cost = (work / threads + merges * merge) * (1 + _STRETCH * (threads - 1) * hard)
+        plans.append(Plan(threads, merges, work / cost))
+    return max(plans, key=lambda each: (each.gain, -each.threads))
+
+
+class DfSDCACopies(DfSDCA):
+    """dfSDCA in the rounds of `Restless`, whose visits are dealt out at random to T copies of w.
+
+    Each copy is moved by its own visits, as dfSDCA would with a λ that is σ times smaller, and by ``σ m_t`` in the end.
+    Then ``w ← w + γ Σ m_t``, and α moves by γ times what the visits moved it. With ``r = ‖Σ m_t‖²/Σ ‖m_t‖²``, between 0
+    and T, each ``γ ≤ σ/r`` raises the dual by at least γ times what the visits have won by their own reckoning: γ is
+    ``min(1, σ/r)``, and the next σ is ``max(1, 1.1 r, 1 + 0.9 (σ − 1))``. σ = T would always be safe, and slow: moves
+    of texts have little in common, and r is near 1.
+
+    Threads that wait for each other need a core each. Where other programs keep them from it, one thread does the work
+    of all, with the same bits, until they are free again (`Turns`).
+
+    The answer depends on the number of threads, within the tolerance, and for one number it is always the same.
+    """
+
+    takes_l1 = False
+    takes_outputs = False
+    about = About(
+        title="dfSDCA on T threads, each with a copy of w",
+        needs="built-in or compiled convex losses; restless; implicit steps",
+        memory="n + Td",
+        cost="O(z/T) for each example on each thread, and O(d) for each thread each time that copies are added up",
+        rate="every round raises the dual",
+        origin="Ma, Smith, Jaggi, Jordan, Richtárik, Takáč 2015 (adding up copies); σ by what is seen is ours",
+    )
+
+    whole_epochs = True
+    sparing = True
+    resumable = False  # σ is in no checkpoint
+
+    def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
+        super().__init__(problem, sampling, rule)
+        problem.require_convex("method='dfsdca-copies'")
+        if problem.loss.native is None:
+            raise ValueError(
+                "method='dfsdca-copies' takes built-in and compiled losses, since Python runs on one thread; "
+                "method='dfsdca' takes any."
+            )
+        if not rule.implicit or not isinstance(sampling.sampling, Restless):
+            raise ValueError(
+                "method='dfsdca-copies' takes sampling='restless' and step='implicit', not "
+                f"{sampling.sampling!r} and step={rule.name!r}; method='dfsdca' takes all of them."
+            )
+        self._crew: Any = None
+        self._turns = Turns()
+        self._sigma = 1.0
+        self._plan: Plan
+        self._copies: Floats
+
+    @classmethod
+    def default_sampling(cls, problem: Problem) -> Sampling:
+        return Restless()
+
+    @property
+    def takes_rounds(self) -> bool:
+        return True
+
+    def advance_by_rounds(self, state: State, rounds: Any) -> None:
+        if self._crew is None:
+            self._plan = plan(self.problem, self.n_threads)
+            self._crew = kernels.Crew(self._plan.threads)
+            self._copies = memory.empty(self._plan.threads * self.problem.d)
+        loss, _, scale, inverse = native_step(self.problem, self.problem.lam, self.rule)
+        rows, begun = self.problem.examples.shifted(state.centre), time.perf_counter()
+        step = (rows, loss, scale, inverse, rounds.native, self._plan.merges, self._sigma)
+        told = kernels.dfsdca_copies(self._crew, self._turns.alone, *step, self._copies, state.alpha, state.w)
+        moved, unit, sure, self._sigma, walked, waited = told
+        self._turns.learn(waited / (time.perf_counter() - begun))
+        rounds.end(unit, sure)
+        state.moved += moved
+        end = int(rounds.ends[-1])
+        state.drift.add(state.iteration, end, _ROUNDINGS * (end - state.iteration), walked)
+        state.iteration = end
+
+    def glance(self, state: State) -> Glance | None:
+        self._rest()
+        return super().glance(state)
+
+    def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
+        self._rest()
+        return super().evaluate(state)
+
+    def _rest(self) -> None:
+        """A pass has threads of its own, and ours would keep their cores, waiting for the next round."""
+        if self._crew is not None:
+            self._crew.rest()

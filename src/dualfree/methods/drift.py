@@ -1,0 +1,41 @@
+"""How far rounding can have taken w off ``ᾱ = (1/λn) Σ A_i α_i``, without a pass to see."""
+
+import math
+from dataclasses import dataclass
+
+_UNIT = 2.0**-53  # the largest relative error of one rounding
+_SAFE = 8.0  # in the place of 2, and of terms with higher powers of the unit
+
+
+@dataclass
+class Drift:
+    """An account of the moves of α since both w and α were zero, and a bound on ``‖w − ᾱ‖`` that follows.
+
+    A visit adds δ to α_i and ``A_ij δ/(λn)`` to each w_j, and each sum is off by at most a unit u of its result. Over k
+    visits no α_i and no ``λn‖w‖/max‖A_i‖`` was ever above ``Σ |δ| ≤ √(k Σ δ²)``, so all that is
+    off adds up to at most ``(2k + 4) u √(k Σ δ²) max‖A_i‖/(λn)``, but for terms in u² k².
+
+    Examples
+    --------
+    >>> drift = Drift(at=0)
+    >>> drift.add(0, 100, visits=100, squares=4.0)
+    >>> drift.bound(100, reach=1.0), drift.bound(101, reach=1.0)
+    (1.794120407794253e-12, inf)
+    """
+
+    at: int = -1
+    """The iteration up to which all moves are accounted for; -1 where some are not."""
+    visits: int = 0
+    squares: float = 0.0
+
+    def add(self, before: int, after: int, visits: int, squares: float) -> None:
+        """So many visits between two iterations, with ``Σ δ²`` of all their moves."""
+        self.at = after if self.at == before else -1
+        self.visits += visits
+        self.squares += squares
+
+    def bound(self, iteration: int, reach: float) -> float:
+        """``‖w − ᾱ‖`` is at most this; `reach` is ``max‖A_i‖/(λn)``."""
+        if self.at != iteration or self.visits * _UNIT > 1e-3:
+            return math.inf
+        return reach * _SAFE * _UNIT * (self.visits + 1) * math.sqrt(self.visits * self.squares)

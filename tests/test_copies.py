@@ -1,0 +1,212 @@
+"""dfSDCA with a copy of w for each thread: the literal method, a dual that never falls, and bits of one kind."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import dualfree as df
+from dualfree import reference
+from dualfree._native import kernels
+from dualfree.linear_model import LogisticRegression
+from dualfree.methods import copies
+from dualfree.samplings import Restless
+
+LOSSES = {
+    "logistic": (df.losses.Logistic, reference.logistic()),
+    "squared": (df.losses.Squared, reference.squared()),
+    "squared-hinge": (df.losses.SquaredHinge, reference.squared_hinge()),
+    "smoothed-hinge": (df.losses.SmoothedHinge, reference.smoothed_hinge(1.0)),
+}
+LAYOUTS = {
+    "csr": sparse.csr_array,
+    "float32": lambda X: sparse.csr_array(X.astype(np.float32)),
+    "dense": np.ascontiguousarray,
+}
+
+
+def make_data(n=90, d=40):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((n, d)) < 0.2, rng.normal(size=(n, d)), 0.0).astype(np.float32).astype(float)
+    return X, np.sign(X @ rng.normal(size=d) + 0.3 * rng.normal(size=n))
+
+
+def make_words(n=2000, d=5000, each=30, loss=df.losses.Logistic, lam=1.0, **options):
+    rng = np.random.default_rng(2)
+    X = sparse.csr_array(
+        (rng.random(n * each), (np.repeat(np.arange(n), each), rng.integers(d, size=n * each))), shape=(n, d)
+    )
+    X.sum_duplicates()
+    return df.Problem(X, loss(np.sign(X @ rng.normal(size=d))), lam=lam / n, **options)
+
+
+def run(problem, threads, ends, order=None, merges=1, sigma=1.0, alone=False, alpha=None, bound=None):
+    """One call of the kernel: w, α, σ and what α moved; `bound` learns from it."""
+    n = problem.n
+    bound = Restless().bind(problem) if bound is None else bound
+    alpha = np.zeros(n) if alpha is None else alpha.copy()
+    w, now = problem.primal(alpha), bound._now
+    course = (3, np.array(ends), order, bound._sizes, 2**0.5, 1e-6, 1e-100, now.unrest, now.unit, now.sure, bound._room)
+    room, inverse = np.empty(threads * problem.d), 1 / (problem.lam * n)
+    step = (problem.examples.native, problem.loss.native, inverse * problem.examples.square_norms, inverse)
+    told = kernels.dfsdca_copies(kernels.Crew(threads), alone, *step, course, merges, sigma, room, alpha, w)
+    moved, now.unit, now.sure, sigma, walked, waited = told
+    assert waited >= 0
+    assert walked >= moved
+    return w, alpha, sigma, moved
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("layout", "merges"), [*zip(LAYOUTS, (1, 2, 4), strict=True)])
+def test_the_kernel_is_the_literal_method(loss, layout, merges, threads):
+    X, y = make_data()
+    native, literal = LOSSES[loss]
+    problem = df.Problem(LAYOUTS[layout](X), native(y), lam=0.5 / len(y))
+    order = np.random.default_rng(1).permutation(len(y))
+    alpha = y * np.random.default_rng(4).random(len(y))
+    w, after, sigma, moved = run(problem, threads, [0, 45, 90], order, merges, 1.2, alpha=alpha)
+    dealt = [[part[t::threads] for t in range(threads)] for part in (order[:45], order[45:])]
+    listed = [[np.array_split(visits, merges)[m] for visits in parts] for parts in dealt for m in range(merges)]
+    same = reference.ReferenceProblem(X, y, np.ones(len(y)), literal, lam=0.5 / len(y))
+    expected = reference.dfsdca_copies(same, listed, alpha, 1.2)
+    np.testing.assert_allclose(after, expected[1], atol=1e-9)
+    np.testing.assert_allclose(w, expected[0], atol=1e-9)
+    np.testing.assert_allclose(sigma, expected[2], rtol=1e-7)
+    np.testing.assert_allclose(w, problem.primal(after), atol=1e-10)
+    np.testing.assert_allclose(moved, np.sum((after - alpha) ** 2), rtol=1e-9)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_one_thread_for_all_parts_gives_the_same_bits(threads):
+    problem, answers = make_words(), []
+    for alone in (False, True):
+        bound, alpha = Restless().bind(problem), None
+        for first in range(0, 6000, 1000):
+            order = np.random.default_rng(0).permutation(2000)[first : first + 1000] if first < 2000 else None
+            ends = [first, first + 250, first + 1000]
+            w, alpha, sigma, moved = run(problem, threads, ends, order, 2, 1.0, alone, alpha, bound)
+        answers.append((w.tobytes(), alpha.tobytes(), sigma, moved))
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("threads", [2, 3, 7])
+def test_rounds_that_are_drawn_visit_nobody_twice_and_what_moves_most(threads):
+    problem = make_words(n=997)
+    bound = Restless().bind(problem)
+    bound._now.unrest[:] = 1e-9
+    restless = np.random.default_rng(1).permutation(997)[:100]
+    bound._now.unrest[restless] = 1.0
+    _, alpha, _, _ = run(problem, threads, [2000, 2124], bound=bound)
+    assert np.count_nonzero(alpha) == 124
+    assert np.count_nonzero(alpha[restless]) >= 90  # some more are picked than visited
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("unrest", [0.0, np.nan, np.inf])
+def test_where_nothing_moves_all_examples_are_alike(threads, unrest):
+    problem = make_words(n=301)
+    bound = Restless().bind(problem)
+    bound._now.unrest[:] = unrest
+    _, alpha, _, _ = run(problem, threads, [602, 903], bound=bound)
+    assert (alpha != 0).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("alike", [False, True])
+def test_the_dual_never_falls(loss, alike):
+    rng = np.random.default_rng(0)
+    X = np.ones((60, 1)) * rng.normal(size=8) if alike else rng.normal(size=(60, 8))
+    problem = df.Problem(X, LOSSES[loss][0](np.sign(rng.normal(size=60))), lam=1e-4)
+    alpha, dual, gammas = np.zeros(60), -np.inf, []
+    for k in range(40):
+        order = rng.permutation(60)
+        w, alpha, sigma, _ = run(problem, 4, [0, 60], order, alpha=alpha)
+        value = problem.evaluate(w, alpha)
+        assert value.value - value.duality_gap >= dual - 1e-12 * abs(value.value)
+        dual = value.value - value.duality_gap
+        gammas.append(sigma)
+        np.testing.assert_allclose(w, problem.primal(alpha), atol=1e-9 * max(1.0, np.abs(w).max()))
+        assert k == 0 or 1 <= sigma <= 4.4 + 1e-9
+    assert not alike or max(gammas) > 2  # what all have in common was seen
+
+
+@pytest.mark.parametrize("loss", [df.losses.Logistic, df.losses.SquaredHinge, df.losses.Squared])
+@pytest.mark.parametrize("options", [{}, {"intercept": True}])
+def test_the_certified_optimum_with_any_number_of_threads(loss, options):
+    problem = make_words(loss=loss, lam=0.1, **options)
+    best = df.solve(problem, method="auto", tol=1e-10, max_epochs=1000).certificate.value
+    for n_threads in (1, 2, 5):
+        results = [df.solve(problem, method="dfsdca-copies", n_threads=n_threads, tol=1e-6) for _ in range(2)]
+        assert all(result.status == "converged" for result in results)
+        assert best * (1 - 1e-9) <= results[0].certificate.value <= best * (1 + 1e-6)
+        assert results[0].w.tobytes() == results[1].w.tobytes()
+        assert results[0].alpha.tobytes() == results[1].alpha.tobytes()
+
+
+def test_epochs_hardly_grow_with_copies_on_words():
+    problem = make_words(n=4000, d=8000, each=40)
+    plain, split = (
+        df.solve(problem, method=method, sampling="restless", n_threads=4, evaluate_every=0.25).epochs
+        for method in ("dfsdca", "dfsdca-copies")
+    )
+    assert split <= 1.5 * plain
+
+
+def test_plans_use_no_more_copies_than_pay():
+    many = make_words(n=4000, d=500, each=40)
+    assert copies.plan(many, 1) == copies.Plan(1, 1, 1.0)
+    assert copies.plan(many, 2).threads == 2
+    assert copies.plan(many, 2).merges > 1
+    wide = make_words(n=20, d=100_000)
+    assert copies.plan(wide, 16).threads == 1
+    hard = make_words(n=4000, d=500, each=40, lam=1e-6)
+    assert copies.plan(hard, 16).gain < copies.plan(many, 16).gain
+
+
+def test_auto_copies_takes_them_where_they_pay():
+    problem = make_words(n=4000, d=6000, each=60)
+    alone, paired = (df.solve(problem, method="auto-copies", n_threads=n) for n in (1, 2))
+    assert (alone.method, paired.method) == ("auto: dfsdca", "auto: dfsdca-copies")
+    assert df.solve(problem, method="auto", n_threads=2).method == "auto: dfsdca"
+    assert df.solve(problem, method="auto-copies", n_threads=2, step="per-example").method == "auto: dfsdca"
+    few = df.Problem(np.random.default_rng(0).normal(size=(3000, 5)), df.losses.Squared(np.ones(3000)), lam=1e-6)
+    assert df.solve(few, method="auto-copies", n_threads=2).method == "auto: newton"
+
+
+def test_an_estimator_takes_auto_copies():
+    problem = make_words(n=4000, d=6000, each=60)
+    y = problem.loss.y
+    model = LogisticRegression(solver="auto-copies", n_threads=2, C=1.0, fit_intercept=False)
+    model.fit(problem.examples.X, y)
+    expected = df.solve(problem, method="auto", tol=1e-9).w
+    np.testing.assert_allclose(model.coef_[0], expected, atol=2e-3 * np.abs(expected).max())
+
+
+def test_refusals():
+    X, y = make_data()
+    problem = df.Problem(sparse.csr_array(X), df.losses.Logistic(y), lam=0.1)
+    for options in ({"sampling": "nice:8"}, {"sampling": "shuffled"}, {"step": "theorem-2", "sampling": "shuffled"}):
+        with pytest.raises(ValueError, match=r"takes sampling='restless' and step='implicit', .* takes all of them"):
+            df.solve(problem, method="dfsdca-copies", **options)
+    with pytest.raises(ValueError, match="takes no L1 part"):
+        df.solve(
+            df.Problem(X, df.losses.Squared(y), lam=0.1, regulariser=df.regularisers.L2L1(0.1)), method="dfsdca-copies"
+        )
+
+
+def test_the_kernel_refuses_what_would_read_out_of_bounds():
+    X, y = make_data()
+    problem = df.Problem(sparse.csr_array(X), df.losses.Logistic(y), lam=0.1)
+    for wrong in (
+        {"ends": [0, 91]},
+        {"ends": [90, 0]},
+        {"merges": 0},
+        {"sigma": 0.5},
+        {"sigma": np.nan},
+        {"order": np.arange(1, 91)},
+        {"order": np.arange(3)},
+    ):
+        with pytest.raises(ValueError, match=r"must|numbered"):
+            run(problem, 2, **{"ends": [0, 90]} | wrong)
+    with pytest.raises(ValueError, match="threads must be at least 1"):
+        kernels.Crew(0)
