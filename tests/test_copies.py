@@ -167,6 +167,8 @@ def test_auto_copies_takes_them_where_they_pay():
     problem = make_words(n=4000, d=6000, each=60)
     alone, paired = (df.solve(problem, method="auto-copies", n_threads=n) for n in (1, 2))
     assert (alone.method, paired.method) == ("auto: dfsdca", "auto: dfsdca-copies")
+    assert "with 2 copies of w, one for each thread" in paired.message
+    assert "copies" not in alone.message
     assert df.solve(problem, method="auto", n_threads=2).method == "auto: dfsdca"
     assert df.solve(problem, method="auto-copies", n_threads=2, step="per-example").method == "auto: dfsdca"
     few = df.Problem(np.random.default_rng(0).normal(size=(3000, 5)), df.losses.Squared(np.ones(3000)), lam=1e-6)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dualfree.costs import TITLES, Costs, estimate
-from dualfree.methods.copies import plan as plan_of_copies
+from dualfree.methods.copies import Plan, plan
 from dualfree.problem import Problem
 from dualfree.result import History, Result, Row, Status
 from dualfree.samplings import Restless
@@ -74,8 +74,8 @@ def solve_automatically(
         options["evaluate_every"] = 1.0  # a bar that stands still for many epochs would be worse than the time it costs
     wished = options["sampling"] is not None or options["step"] is not None  # by the user, and dfSDCA is what takes it
     if wished or costs.best == "dfsdca":
-        first = "dfsdca-copies" if copies and not wished and _copies_pay(problem, options["n_threads"]) else "dfsdca"
-        return _dfsdca_first(solve_by, problem, callback, options, costs, first)
+        planned = _copies(problem, options["n_threads"]) if copies and not wished else None
+        return _dfsdca_first(solve_by, problem, callback, options, costs, planned)
     options = {name: value for name, value in options.items() if name not in ("sampling", "step")}
     if options["evaluate_every"] is None:
         options["evaluate_every"] = 1.0  # an evaluation costs nothing here
@@ -89,9 +89,12 @@ def _dfsdca_first(
     callback: Callable[[Row], Any] | None,
     options: dict[str, Any],
     costs: Costs,
-    name: str,
+    copies: Plan | None,
 ) -> Result:
-    begun = time.perf_counter()
+    begun, name, reason = time.perf_counter(), "dfsdca", costs.reason
+    if copies is not None:
+        name = "dfsdca-copies"
+        reason += f"; with {copies.threads} copies of w, one for each thread, {copies.gain:.2g} times as fast"
     other = costs.cheapest_beside_dfsdca
     switch = None
     if other is not None:
@@ -103,7 +106,7 @@ def _dfsdca_first(
     options["sampling"] = visits(problem, options["sampling"], options["step"])
     first = solve_by(name, problem, watch, **options)
     if other is None or switch is None or not switch.reason:
-        return replace(first, method=f"auto: {name}", message=_with(first, costs.reason))
+        return replace(first, method=f"auto: {name}", message=_with(first, reason))
     later = {key: options[key] for key in ("tol", "absolute_tol", "progress", "seed", "n_threads")}
     limit = options["time_limit"]
     later["time_limit"] = None if limit is None else max(limit - (time.perf_counter() - begun), 1e-3)
@@ -118,9 +121,11 @@ def visits(problem: Problem, sampling: Any, step: Any) -> Any:
     return sampling if chosen or isinstance(problem.examples, Stored) or not problem.loss.all_convex else Restless()
 
 
-def _copies_pay(problem: Problem, n_threads: int) -> bool:
+def _copies(problem: Problem, n_threads: int) -> Plan | None:
+    """The copies of w for several threads, where they can be had and pay."""
     able = problem.examples.rounds and problem.loss.native is not None and problem.loss.all_convex and problem.mu == 0
-    return able and plan_of_copies(problem, n_threads).gain >= _COPIES_PAY
+    planned = plan(problem, n_threads) if able else None
+    return planned if planned is not None and planned.gain >= _COPIES_PAY else None
 
 
 def _with(result: Result, reason: str) -> str:
