@@ -49,7 +49,7 @@ def plan(problem: Problem, n_threads: int) -> Plan:
     >>> problem = df.Problem(X, df.losses.Squared(np.ones(4000)), lam=1.0)
     >>> chosen = plan(problem, n_threads=2)
     >>> chosen.threads, chosen.merges, round(chosen.gain, 1)
-    (2, 3, 1.8)
+    (2, 4, 1.7)
     """
     hard = (problem.hardness / (1 + problem.hardness)) ** _POWER
     work = (problem.examples.products + _VISIT * problem.n) / ROUNDS
