@@ -16,11 +16,10 @@ static void quartz(nb::tuple rows_tuple, nb::tuple loss_tuple, double theta, In<
     const Size n = examples_of(rows), d = features_of(rows);
     require_examples(indices, n);
     if (start) require_batches(*start, indices.size());
-    if (scale.size() != 1) require_size("scale", scale.size(), n);
     require_size("alpha", alpha.size(), n);
     require_size("combination", combination.size(), d);
     require_size("w", w.size(), d);
-    const Size batches = start ? Size(start->size()) - 1 : Size(indices.size()), stride = scale.size() == 1 ? 0 : 1;
+    const Size batches = start ? Size(start->size()) - 1 : Size(indices.size()), stride = stride_of(scale, n);
     nb::gil_scoped_release release;
     std::visit(
         [&](const auto& r) {

@@ -89,6 +89,13 @@ inline void require_size(const char* name, std::size_t size, Size wanted) {
                            std::to_string(wanted) + ".").c_str());
 }
 
+// What lies between the scales of two steps: one for each example, or one for all.
+inline Size stride_of(const In<double>& scale, Size n) {
+    if (scale.size() == 1) return 0;
+    require_size("scale", scale.size(), n);
+    return 1;
+}
+
 inline void require_examples(const In<Size>& indices, Size n) {
     Size least = 0, largest = -1;
     for (std::size_t k = 0; k < indices.size(); ++k) {

@@ -55,11 +55,10 @@ static double dfsdca(nb::tuple rows_tuple, nb::tuple loss_tuple, bool implicit, 
     if (start) require_batches(*start, indices.size());
     require_size("alpha", alpha.size(), n);
     require_size("w", w.size(), features_of(rows));
-    if (scale.size() != 1) require_size("scale", scale.size(), n);
+    const Size stride = stride_of(scale, n);
     const Batches batches{indices.data(), data_or_null(start),
                           start ? Size(start->size()) - 1 : Size(indices.size())};
     nb::gil_scoped_release release;
-    const Size stride = scale.size() == 1 ? 0 : 1;
     if (implicit) return run(rows, loss, ImplicitStep{scale.data(), stride}, inverse, batches, alpha.data(), w.data(), threads);
     return run(rows, loss, FixedStep{scale.data(), stride}, inverse, batches, alpha.data(), w.data(), threads);
 }

@@ -11,12 +11,11 @@ static double bound_proximal(nb::tuple rows_tuple, nb::tuple loss_tuple, bool im
                              Out<double> alpha, Out<double> combination, int threads) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
-    const Size n = examples_of(rows), stride = scale.size() == 1 ? 0 : 1;
+    const Size n = examples_of(rows), stride = stride_of(scale, n);
     require_examples(indices, n);
     if (start) require_batches(*start, indices.size());
     require_size("alpha", alpha.size(), n);
     require_size("combination", combination.size(), features_of(rows));
-    if (stride) require_size("scale", scale.size(), n);
     const Batches batches{indices.data(), data_or_null(start),
                           start ? Size(start->size()) - 1 : Size(indices.size())};
     const auto steps = steps_of(loss, implicit, scale.data(), stride);

@@ -41,12 +41,6 @@ static Course course_from(const nb::tuple& t, Size n) {
             {size.data(), number(4), number(5), number(6), unrest.data(), number(8), number(9), room.data()}};
 }
 
-static Size stride_of(const In<double>& scale, Size n) {
-    if (scale.size() == 1) return 0;
-    require_size("scale", scale.size(), n);
-    return 1;
-}
-
 // Returns what alpha moved, squared, and the unit and the sure unrest after the last round.
 static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, bool implicit, In<double> scale, double inverse,
                                nb::tuple course_tuple, Out<double> alpha, Out<double> w) {

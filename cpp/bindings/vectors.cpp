@@ -15,11 +15,11 @@ static double bound_dfsdca(nb::tuple examples_tuple, nb::tuple loss_tuple, bool 
     if (start) require_batches(*start, indices.size());
     require_size("alpha", alpha.size(), examples->total);
     require_size("w", w.size(), examples->weights);
-    if (scale.size() != 1) require_size("scale", scale.size(), examples->n);
+    const Size stride = stride_of(scale, examples->n);
     const Batches batches{indices.data(), data_or_null(start),
                               start ? Size(start->size()) - 1 : Size(indices.size())};
     nb::gil_scoped_release release;
-    return dfsdca_vectors(*examples, *loss, {scale.data(), Size(scale.size() != 1), implicit}, inverse, batches,
+    return dfsdca_vectors(*examples, *loss, {scale.data(), stride, implicit}, inverse, batches,
                               alpha.data(), w.data());
 }
 
