@@ -53,7 +53,9 @@ struct Logistic {
         const double entropy = s * logarithm(s > smallest ? s : smallest) + r * logarithm(r > smallest ? r : smallest);
         return s >= 0 && s <= 1 ? entropy : infinity;
     }
-    double implicit(double z, double a, double c, double y) const { return y * implicit_sigmoid(y * z, y * a, c); }
+    double implicit(double z, double a, double c, double y, double slack = 0) const {
+        return y * implicit_sigmoid(y * z, y * a, c, slack);
+    }
 
   private:
     static constexpr double smallest = 1e-300;
@@ -216,10 +218,19 @@ struct Losses {
         if (k == 0) return alpha == 0 ? 0 : infinity;
         return k * f.conjugate(alpha / k, y[i]);
     }
-    double implicit(Size i, double z, double alpha, double c) const {
-        if (!weight.any()) return f.implicit(z, alpha, c, y[i]);
+    // `slack`: how far the product may still go in the last move towards the root, for losses that have no formula for it.
+    double implicit(Size i, double z, double alpha, double c, double slack = 0) const {
+        if (!weight.any()) return root(z, alpha, c, y[i], slack);
         const double k = weight[i];
-        return k == 0 ? 0 : k * f.implicit(z, alpha / k, c * k, y[i]);
+        return k == 0 ? 0 : k * root(z, alpha / k, c * k, y[i], slack);
+    }
+
+  private:
+    double root(double z, double alpha, double c, double target, double slack) const {
+        if constexpr (requires { f.implicit(z, alpha, c, target, slack); })
+            return f.implicit(z, alpha, c, target, slack);
+        else
+            return f.implicit(z, alpha, c, target);
     }
 };
 

@@ -50,8 +50,9 @@ DUALFREE_INLINE double householder_move(double x, double u, double c) {
 }
 
 // The root x of x = 1 / (1 + exp(t + c (x - s))), from x = s: the logistic loss's implicit step. Whatever leaves the bracket,
-// or takes long, is left to Newton's method.
-inline double implicit_sigmoid(double t, double s, double c) {
+// or takes long, is left to Newton's method. A move that shifts u by no more than `slack` is the last: one by 1 is off the
+// root by a hundredth of itself at most, and a shorter one by less, as its cube.
+DUALFREE_INLINE double implicit_sigmoid(double t, double s, double c, double slack) {
     const auto sigmoid = [](double u) {  // 1 / (1 + exp(u))
         const double e = exponential(-std::fabs(u));
         return (u >= 0 ? e : 1.0) / (1 + e);
@@ -60,8 +61,10 @@ inline double implicit_sigmoid(double t, double s, double c) {
     for (int round = 0; round < 6; ++round) {
         const double move = householder_move(x, u, c), shift = c * move;
         x += move;
+        const bool inside = x >= 0 && x <= 1;
+        if (std::fabs(shift) <= slack && inside) return x;
         if (std::fabs(shift * shift * shift * move) * (1 + c) <= 1e-13) return x;
-        if (!(std::fabs(shift) <= 4 && x >= 0 && x <= 1)) break;
+        if (!(std::fabs(shift) <= 4 && inside)) break;
         u += shift;
     }
     const auto residual_of = [&](double at, double p) { return Residual{at - p, 1 + c * p * (1 - p)}; };

@@ -23,7 +23,7 @@ constexpr Size scratch_of_a_step = 6;  // numbers for each output that an implic
 struct VectorLoss {
     virtual ~VectorLoss() = default;
     virtual double value_and_gradient(Place p, const double* z, double* gradient) const = 0;
-    virtual void implicit(Place p, const double* z, const double* a, double c, double* next, double* scratch) const = 0;
+    virtual void implicit(Place p, const double* z, const double* a, double c, double slack, double* next, double* scratch) const = 0;
     virtual void project(Place p, const double* a, double* out) const = 0;
     virtual double conjugate(Place p, const double* a) const = 0;
     virtual void add_curvature(Place p, const double* z, double* hessian, double* scratch) const = 0;  // m x m, row by row
@@ -129,9 +129,10 @@ struct CrossEntropy {
     // With p = q - a the step is x = softmax(z + c (p - x)). Newton's method: the Jacobian I + c (Diag(s) - s s^T) is
     // inverted by Sherman and Morrison in O(m), and is at least the identity, so that a Newton move halved until the
     // residual falls always gets there. Softmax bends by less than its argument's square, so an error of at most
-    // (c move)^2 is left by a full move, and the last one needs no confirmation.
+    // (c move)^2 is left by a full move, and the last one needs no confirmation. With a `slack` of 1 a hundredth of the whole
+    // way is left at most.
     template <class M>
-    DUALFREE_INLINE static bool newton(M m, const double* z, const double* p, double c, double* x, double* scratch) {
+    DUALFREE_INLINE static bool newton(M m, const double* z, const double* p, double c, double slack, double* x, double* scratch) {
         double *s = scratch, *move = scratch + m, *inverse = scratch + 2 * m, *u = scratch + 3 * m;
         double before = infinity, length = 1;
         for (Size k = 0; k < m; ++k) x[k] = p[k];
@@ -162,7 +163,9 @@ struct CrossEntropy {
                 x[k] += move[k];
                 moved += move[k] * move[k];
             }
-            if (c * c * (1 + c) * moved <= 1e-13 || moved <= 1e-32) return true;
+            const double left = c * c * (1 + c) * moved;
+            if (left <= 1e-13 || moved <= 1e-32) return true;
+            if (left <= 0.04 * slack * slack && *std::min_element(x, x + m) >= 0) return true;
             before = size, length = 1;
         }
         return false;
@@ -195,16 +198,16 @@ struct CrossEntropy {
         return std::exp(y);
     }
 
-    void implicit(Place place, const double* z, const double* a, double c, double* next, double* scratch) const {
+    void implicit(Place place, const double* z, const double* a, double c, double slack, double* next, double* scratch) const {
         const bool found = with_lanes(place.m, z, [&](auto lanes, const double* scores) {
             if constexpr (std::is_same_v<decltype(lanes), Size>) {
                 for (Size k = 0; k < lanes; ++k) next[k] = target(place, k) - a[k];
                 std::copy(next, next + lanes, scratch + 4 * lanes);
-                return newton(lanes, scores, scratch + 4 * lanes, c, next, scratch);
+                return newton(lanes, scores, scratch + 4 * lanes, c, slack, next, scratch);
             } else {
                 double p[lanes], x[lanes], room[4 * lanes];
                 for (Size k = 0; k < lanes; ++k) p[k] = k < place.m ? target(place, k) - a[k] : 0.0;
-                const bool good = newton(lanes, scores, p, c, x, room);
+                const bool good = newton(lanes, scores, p, c, slack, x, room);
                 std::copy(x, x + place.m, next);
                 return good;
             }
@@ -248,7 +251,7 @@ struct Separable {
         for (Size k = 0; k < p.m; ++k) sum += f.conjugate(a[k], y[p.at + k]);
         return sum;
     }
-    void implicit(Place p, const double* z, const double* a, double c, double* next, double*) const {
+    void implicit(Place p, const double* z, const double* a, double c, double, double* next, double*) const {
         for (Size k = 0; k < p.m; ++k) next[k] = f.implicit(z[k], a[k], c, y[p.at + k]);
     }
     void add_curvature(Place p, double weight, const double* z, double* hessian, double*) const {
@@ -273,7 +276,7 @@ struct CompiledVector {
 
     // u = z + c (a+ - a) minimises c f(u) + |u - (z - c a)|^2 / 2, whose condition number is 1 + c l: Nesterov's method
     // for strongly convex functions, until the residual is rounding.
-    void implicit(Place p, const double* z, const double* a, double c, double* next, double* scratch) const {
+    void implicit(Place p, const double* z, const double* a, double c, double, double* next, double* scratch) const {
         double *u = scratch, *y_ = scratch + p.m, *gradient = scratch + 2 * p.m;
         const double largest = 1 + c * smoothness[p.i], root = std::sqrt(largest), momentum = (root - 1) / (root + 1);
         std::copy(z, z + p.m, u);
@@ -309,13 +312,13 @@ struct Weighted final : VectorLoss {
             for (Size j = 0; j < p.m; ++j) gradient[j] *= k;
         return k * value;
     }
-    void implicit(Place p, const double* z, const double* a, double c, double* next, double* scratch) const override {
+    void implicit(Place p, const double* z, const double* a, double c, double slack, double* next, double* scratch) const override {
         const double k = weight_of(p.i);
-        if (k == 1) return f.implicit(p, z, a, c, next, scratch);
+        if (k == 1) return f.implicit(p, z, a, c, slack, next, scratch);
         if (k == 0) return std::fill(next, next + p.m, 0.0);
         double* scaled = scratch + 5 * p.m;
         for (Size j = 0; j < p.m; ++j) scaled[j] = a[j] / k;
-        f.implicit(p, z, scaled, c * k, next, scratch);
+        f.implicit(p, z, scaled, c * k, slack, next, scratch);
         for (Size j = 0; j < p.m; ++j) next[j] *= k;
     }
     void project(Place p, const double* a, double* out) const override {

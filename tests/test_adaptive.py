@@ -42,7 +42,7 @@ def test_one_step_gains_what_is_proven(loss, lam):
         before, gained = problem.dual_value(start), 0.0
         for i in range(n):
             moved, there = start.copy(), w.copy()
-            kernels.dfsdca(problem.examples.native, problem.loss.native, True, v / (lam * n), 1 / (lam * n),
+            kernels.dfsdca(problem.examples.native, problem.loss.native, 0.0, v / (lam * n), 1 / (lam * n),
                            np.array([i]), None, moved, there)  # fmt: skip
             gained += bound.now[i] * (problem.dual_value(moved) - before)
         assert gained >= theta * problem.gap(w, start) * (1 - 1e-9)

@@ -47,7 +47,7 @@ def run(problem, threads, ends, order=None, merges=1, sigma=1.0, alone=False, al
     w, now = problem.primal(alpha), bound._now
     course = (3, np.array(ends), order, bound._sizes, 2**0.5, 1e-6, 1e-100, now.unrest, now.unit, now.sure, bound._room)
     room, inverse = np.empty(threads * problem.d), 1 / (problem.lam * n)
-    step = (problem.examples.native, problem.loss.native, inverse * problem.examples.square_norms, inverse)
+    step = (problem.examples.native, problem.loss.native, 0.0, inverse * problem.examples.square_norms, inverse)
     told = kernels.dfsdca_copies(kernels.Crew(threads), alone, *step, course, merges, sigma, room, alpha, w)
     moved, now.unit, now.sure, sigma, walked, waited = told
     assert waited >= 0
@@ -188,7 +188,10 @@ def test_refusals():
     X, y = make_data()
     problem = df.Problem(sparse.csr_array(X), df.losses.Logistic(y), lam=0.1)
     for options in ({"sampling": "nice:8"}, {"sampling": "shuffled"}, {"step": "theorem-2", "sampling": "shuffled"}):
-        with pytest.raises(ValueError, match=r"takes sampling='restless' and step='implicit', .* takes all of them"):
+        with pytest.raises(
+            ValueError,
+            match=r"takes sampling='restless' and step='implicit' or 'nearly-implicit', .* takes all of them",
+        ):
             df.solve(problem, method="dfsdca-copies", **options)
     with pytest.raises(ValueError, match="takes no L1 part"):
         df.solve(

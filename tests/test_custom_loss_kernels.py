@@ -132,7 +132,7 @@ def test_compiled_implicit_step_at_any_scale(numba_twin, c):
         z, alpha = 10 ** rng.uniform(-1, 2) * rng.normal(), np.array([rng.uniform()])
         root = reference.implicit_step(slow, 0, z, alpha[0], c)
         rows = (np.ones((1, 1)), 0.0, 0.0)
-        kernels.dfsdca(rows, loss.native, True, np.array([c]), 0.0, np.array([0]), None, alpha, np.array([z]))
+        kernels.dfsdca(rows, loss.native, 0.0, np.array([c]), 0.0, np.array([0]), None, alpha, np.array([z]))
         assert alpha[0] == pytest.approx(root, rel=1e-10, abs=1e-12)
 
 

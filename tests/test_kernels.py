@@ -7,6 +7,7 @@ import pytest
 
 import dualfree as df
 from dualfree import reference
+from dualfree._native import kernels
 from dualfree.methods.dfsdca import DfSDCA
 from dualfree.reference import samplings as reference_samplings
 from dualfree.samplings import Draws
@@ -90,6 +91,16 @@ def test_kernel_equals_algorithm_1(name, layout, dtype, weighted, step, batched)
     assert not np.array_equal(state.alpha, start)
 
 
+@pytest.mark.parametrize("batched", [False, True], ids=["serial", "batches"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", ["logistic", "huber"])
+def test_kernel_with_nearly_implicit_steps(name, layout, weighted, batched):
+    test_kernel_equals_algorithm_1(name, layout, np.float64, weighted, "nearly-implicit", batched)
+    plain, near = (expected(name, np.float64, weighted, step, batched)[1] for step in ("implicit", "nearly-implicit"))
+    assert np.array_equal(plain, near) == (name != "logistic")
+
+
 @pytest.mark.parametrize("step", ["theorem-1", 0.001])
 @pytest.mark.parametrize("batched", [False, True], ids=["serial", "batches"])
 def test_kernel_with_negative_weights(step, batched):
@@ -130,17 +141,34 @@ def test_evaluation_equals_the_reference(name, layout, dtype, weighted):
 def test_the_implicit_step_is_found_at_any_scale(z, alpha, c):
     """Among them a case where Newton, kept in its bracket but not watched, jumps between two points for ever."""
     one = reference.ReferenceProblem(np.ones((1, 1)), np.ones(1), np.ones(1), reference.logistic(), lam=1.0)
+    root = reference.implicit_step(one, 0, z, alpha, c)
+    assert logistic_visit(z, alpha, c, slack=0.0) == pytest.approx(root, rel=1e-12, abs=1e-15)
+    near = reference.nearly_implicit_step(one, 0, z, alpha, c)
+    assert logistic_visit(z, alpha, c, slack=1.0) == pytest.approx(near, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("c", [1e-3, 0.1, 1.0, 10.0, 1e3, 1e6])
+def test_the_nearly_implicit_step_is_off_by_a_hundredth_and_wins_as_much(c):
+    rng = np.random.default_rng(0)
+    one = reference.ReferenceProblem(np.ones((1, 1)), np.ones(1), np.ones(1), reference.logistic(), lam=1.0)
+    saved = 0
+    for _ in range(300):
+        z, alpha = 10 ** rng.uniform(-3, 2) * rng.normal(), rng.choice([0.0, rng.random(), 10 ** rng.uniform(-8, 0)])
+        root, near = reference.implicit_step(one, 0, z, alpha, c), logistic_visit(z, alpha, c, slack=1.0)
+        assert abs(near - root) <= 0.0103 * abs(root - alpha) + 1e-15
+
+        def dual(a, z=z, alpha=alpha):  # along this coordinate
+            return -float(one.loss.conjugate(np.asarray(a), 1.0)) - z * (a - alpha) - 0.5 * c * (a - alpha) ** 2
+
+        won = dual(root) - dual(alpha)
+        assert dual(near) - dual(alpha) >= 0.9998 * won - 1e-14 * (1 + abs(z))
+        saved += near != logistic_visit(z, alpha, c, slack=0.0)
+    assert saved > 30  # else nothing would have been tested
+
+
+def logistic_visit(z, alpha, c, slack):
+    """α of an example after one visit, where its product with w is z."""
     problem = df.Problem(np.ones((2, 1)), df.losses.Logistic([1.0, -1.0]), lam=1.0)
-    found = np.array([alpha, 0.0])
-    df._native.kernels.dfsdca(
-        problem.examples.native,
-        problem.loss.native,
-        True,
-        np.array([c]),
-        0.0,
-        np.array([0]),
-        None,
-        found,
-        np.array([z]),
-    )
-    assert found[0] == pytest.approx(reference.implicit_step(one, 0, z, alpha, c), rel=1e-12, abs=1e-15)
+    found, step = np.array([alpha, 0.0]), (slack, np.array([c]), 0.0)
+    kernels.dfsdca(problem.examples.native, problem.loss.native, *step, np.array([0]), None, found, np.array([z]))
+    return found[0]

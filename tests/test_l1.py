@@ -111,8 +111,8 @@ def test_every_sampling(name):
     np.testing.assert_allclose(result.w, problem.primal(result.alpha), atol=1e-12)
 
 
-@pytest.mark.parametrize("implicit", [True, False])
-def test_the_kernel_without_a_threshold_is_that_of_dfsdca(implicit):
+@pytest.mark.parametrize("slack", [0.0, None])
+def test_the_kernel_without_a_threshold_is_that_of_dfsdca(slack):
     problem = small("squared", mu=None)
     draws = df.samplings.Uniform().bind(problem).draw(0, 300)
     scale, found = np.full(1, 0.2), []
@@ -121,7 +121,7 @@ def test_the_kernel_without_a_threshold_is_that_of_dfsdca(implicit):
         kernel(
             problem.examples.native,
             problem.loss.native,
-            implicit,
+            slack,
             scale,
             1.0,
             *threshold,

@@ -72,7 +72,7 @@ def test_implicit_dfsdca_is_the_exact_step_of_sdca(loss):
 
 
 @pytest.mark.parametrize("loss", EVERY_LOSS)
-@pytest.mark.parametrize("step", ["implicit", "per-example"])
+@pytest.mark.parametrize("step", ["implicit", "nearly-implicit", "per-example"])
 def test_single_visits_never_lower_the_dual(loss, step):
     """They maximise a lower bound of it over α_i, which for rows and their outputs, at the root, is the dual itself."""
     problem, _ = every_twins(loss, n=N, weighted=True)

@@ -81,7 +81,7 @@ def test_unrest_is_what_the_last_visit_moved(shape):
 
 @pytest.mark.parametrize("layout", ["csr", "float32", "dense", "one value"])
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("step", ["implicit", "per-example"])
+@pytest.mark.parametrize("step", ["implicit", "nearly-implicit", "per-example"])
 def test_rounds_in_the_kernel_are_the_rounds_drawn_one_by_one(monkeypatch, layout, intercept, step):
     rng = np.random.default_rng(1)
     X = np.where(rng.random((203, 7)) < 0.6, rng.normal(size=(203, 7)), 0.0)
@@ -129,7 +129,7 @@ def test_the_kernel_refuses_what_does_not_fit():
     course = {"seed": 0, "ends": np.array([0, 4]), "order": None, "size": loss, "growth": 1.4, "least": 1e-6,
               "smallest_unit": 1e-100, "unrest": np.ones(4), "unit": 1.0, "sure": 0.0,
               "room": np.empty(5, np.int64)}  # fmt: skip
-    given = {"implicit": True, "scale": loss, "inverse": 1.0, "alpha": np.zeros(4), "w": np.zeros(4)}
+    given = {"slack": 0.0, "scale": loss, "inverse": 1.0, "alpha": np.zeros(4), "w": np.zeros(4)}
 
     def call(**wrong):
         rounds = tuple(wrong.get(name, value) for name, value in course.items())

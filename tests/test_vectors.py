@@ -27,9 +27,7 @@ def test_algorithm_1_equals_the_reference(name, sampling, step, weighted):
         slow, as_batches(draws), None if rule.implicit else scale, bound.v / (fast.lam * fast.n), as_list(fast, start)
     )
     point = np.zeros(fast.d)
-    fast.examples.dfsdca(
-        fast.loss.native, rule.implicit, rule.scale, 1 / (fast.lam * fast.n), draws, None, start, point
-    )
+    fast.examples.dfsdca(fast.loss.native, rule.slack, rule.scale, 1 / (fast.lam * fast.n), draws, None, start, point)
     np.testing.assert_allclose(start, np.concatenate(alpha), rtol=1e-8, atol=1e-9)
     np.testing.assert_allclose(point, w, rtol=1e-8, atol=1e-9)
     np.testing.assert_allclose(point, fast.primal(start).ravel(), rtol=1e-10, atol=1e-12)
@@ -71,10 +69,14 @@ def test_implicit_softmax_step_at_any_scale(c, m):
         block = df.Blocks(np.eye(m), [0, m])
         loss = df.losses.ConditionalLogit([0]).bound(block)
         draws = df.samplings.base.Draws(np.array([0]))
-        block.dfsdca(loss.native, True, np.array([c]), 0.0, draws, None, fast, w)
+        block.dfsdca(loss.native, 0.0, np.array([c]), 0.0, draws, None, fast, w)
         residual = fast + slow.gradient_of(0, z + c * (fast - alpha))
         assert np.abs(residual).max() <= 1e-11 * (1 + np.abs(alpha).max()) * (1 + c * 1e-4)
         assert (slow.y[0] - fast >= -1e-12).all()
+        near = alpha.copy()
+        block.dfsdca(loss.native, 1.0, np.array([c]), 0.0, draws, None, near, w)
+        assert np.linalg.norm(near - fast) <= 0.012 * np.linalg.norm(fast - alpha) + 1e-12
+        assert (slow.y[0] - near >= -1e-12).all()
 
 
 @pytest.mark.parametrize("name", VECTOR_LOSSES)

@@ -14,8 +14,8 @@ static std::unique_ptr<BatchSteps> made(const AnyLoss& loss, const Step& step) {
         loss);
 }
 
-std::unique_ptr<BatchSteps> dualfree::steps_of(const AnyLoss& loss, bool implicit, const double* scale, Size stride) {
-    return implicit ? made(loss, ImplicitStep{scale, stride}) : made(loss, FixedStep{scale, stride});
+std::unique_ptr<BatchSteps> dualfree::steps_of(const AnyLoss& loss, Slack slack, const double* scale, Size stride) {
+    return slack ? made(loss, ImplicitStep{scale, stride, *slack}) : made(loss, FixedStep{scale, stride});
 }
 
 template <class Step>
@@ -46,7 +46,7 @@ static double run(const Rows& rows, const AnyLoss& loss, const Step& step, doubl
         rows);
 }
 
-static double dfsdca(nb::tuple rows_tuple, nb::tuple loss_tuple, bool implicit, In<double> scale, double inverse,
+static double dfsdca(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack slack, In<double> scale, double inverse,
                      In<Size> indices, std::optional<In<Size>> start, Out<double> alpha, Out<double> w, int threads) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
@@ -59,12 +59,12 @@ static double dfsdca(nb::tuple rows_tuple, nb::tuple loss_tuple, bool implicit, 
     const Batches batches{indices.data(), data_or_null(start),
                           start ? Size(start->size()) - 1 : Size(indices.size())};
     nb::gil_scoped_release release;
-    if (implicit) return run(rows, loss, ImplicitStep{scale.data(), stride}, inverse, batches, alpha.data(), w.data(), threads);
+    if (slack) return run(rows, loss, ImplicitStep{scale.data(), stride, *slack}, inverse, batches, alpha.data(), w.data(), threads);
     return run(rows, loss, FixedStep{scale.data(), stride}, inverse, batches, alpha.data(), w.data(), threads);
 }
 
 void bind_dfsdca(nb::module_& module) {
-    module.def("dfsdca", &dfsdca, nb::arg("rows"), nb::arg("loss"), nb::arg("implicit"), nb::arg("scale"),
+    module.def("dfsdca", &dfsdca, nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert().none(), nb::arg("scale"),
                nb::arg("inverse"), nb::arg("indices"), nb::arg("start").none(), nb::arg("alpha").noconvert(),
                nb::arg("w").noconvert(), nb::arg("threads") = 1);
 }

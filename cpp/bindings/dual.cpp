@@ -6,7 +6,7 @@
 
 using namespace dualfree;
 
-static double bound_proximal(nb::tuple rows_tuple, nb::tuple loss_tuple, bool implicit, In<double> scale,
+static double bound_proximal(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack slack, In<double> scale,
                              double inverse, double threshold, In<Size> indices, std::optional<In<Size>> start,
                              Out<double> alpha, Out<double> combination, int threads) {
     const Rows rows = rows_from(rows_tuple);
@@ -18,7 +18,7 @@ static double bound_proximal(nb::tuple rows_tuple, nb::tuple loss_tuple, bool im
     require_size("combination", combination.size(), features_of(rows));
     const Batches batches{indices.data(), data_or_null(start),
                           start ? Size(start->size()) - 1 : Size(indices.size())};
-    const auto steps = steps_of(loss, implicit, scale.data(), stride);
+    const auto steps = steps_of(loss, slack, scale.data(), stride);
     const AnyStep step{*steps, alpha.data(), scale.data(), stride};
     const AnyDerivative derivative{loss};
     nb::gil_scoped_release release;
@@ -54,7 +54,7 @@ void bind_dual(nb::module_& module) {
     module.def("asdca", &bound_asdca, nb::arg("rows"), nb::arg("loss"), nb::arg("theta"), nb::arg("inverse"),
                nb::arg("indices"), nb::arg("start").none(), nb::arg("alpha").noconvert(),
                nb::arg("combination").noconvert(), nb::arg("w").noconvert());
-    module.def("proximal", &bound_proximal, nb::arg("rows"), nb::arg("loss"), nb::arg("implicit"), nb::arg("scale"),
+    module.def("proximal", &bound_proximal, nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert().none(), nb::arg("scale"),
                nb::arg("inverse"), nb::arg("threshold"), nb::arg("indices"), nb::arg("start").none(),
                nb::arg("alpha").noconvert(), nb::arg("combination").noconvert(), nb::arg("threads") = 1);
 }

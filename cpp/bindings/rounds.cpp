@@ -42,7 +42,7 @@ static Course course_from(const nb::tuple& t, Size n) {
 }
 
 // Returns what alpha moved, squared, and the unit and the sure unrest after the last round.
-static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, bool implicit, In<double> scale, double inverse,
+static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack slack, In<double> scale, double inverse,
                                nb::tuple course_tuple, Out<double> alpha, Out<double> w) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
@@ -54,8 +54,8 @@ static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, bool 
     {
         nb::gil_scoped_release release;
         moved = in_rounds(course.rounds, course.unrest, alpha.data(), n, [&](const Size* visited, Size count) {
-            if (implicit)
-                return visit_each(rows, loss, ImplicitStep{scale.data(), stride}, inverse, visited, count, alpha.data(), w.data());
+            if (slack)
+                return visit_each(rows, loss, ImplicitStep{scale.data(), stride, *slack}, inverse, visited, count, alpha.data(), w.data());
             return visit_each(rows, loss, FixedStep{scale.data(), stride}, inverse, visited, count, alpha.data(), w.data());
         });
     }
@@ -64,12 +64,12 @@ static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, bool 
 
 // The same, and sigma, what alpha would have moved had no move been shortened, and the seconds that the first thread has
 // waited for the others.
-static nb::tuple dfsdca_copies(Crew& crew, bool alone, nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> scale, double inverse,
+static nb::tuple dfsdca_copies(Crew& crew, bool alone, nb::tuple rows_tuple, nb::tuple loss_tuple, double slack, In<double> scale, double inverse,
                                nb::tuple course_tuple, Size merges, double sigma, Out<double> copies, Out<double> alpha, Out<double> w) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
     const Size n = examples_of(rows), d = features_of(rows);
-    const ImplicitStep step{scale.data(), stride_of(scale, n)};
+    const ImplicitStep step{scale.data(), stride_of(scale, n), slack};
     require_size("alpha", alpha.size(), n);
     require_size("w", w.size(), d);
     require_size("copies", copies.size(), crew.size() * d);
@@ -107,9 +107,9 @@ void bind_rounds(nb::module_& module) {
              })
         .def("rest", &Crew::rest)
         .def_prop_ro("size", &Crew::size);
-    module.def("dfsdca_rounds", &dfsdca_rounds, nb::arg("rows"), nb::arg("loss"), nb::arg("implicit"), nb::arg("scale"),
+    module.def("dfsdca_rounds", &dfsdca_rounds, nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert().none(), nb::arg("scale"),
                nb::arg("inverse"), nb::arg("course"), nb::arg("alpha").noconvert(), nb::arg("w").noconvert());
-    module.def("dfsdca_copies", &dfsdca_copies, nb::arg("crew"), nb::arg("alone"), nb::arg("rows"), nb::arg("loss"), nb::arg("scale"),
+    module.def("dfsdca_copies", &dfsdca_copies, nb::arg("crew"), nb::arg("alone"), nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert(), nb::arg("scale"),
                nb::arg("inverse"), nb::arg("course"), nb::arg("merges"), nb::arg("sigma"), nb::arg("copies").noconvert(),
                nb::arg("alpha").noconvert(), nb::arg("w").noconvert());
 }

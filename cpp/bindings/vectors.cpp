@@ -7,7 +7,7 @@
 
 using namespace dualfree;
 
-static double bound_dfsdca(nb::tuple examples_tuple, nb::tuple loss_tuple, bool implicit, In<double> scale, double inverse,
+static double bound_dfsdca(nb::tuple examples_tuple, nb::tuple loss_tuple, Slack slack, In<double> scale, double inverse,
                      In<Size> indices, std::optional<In<Size>> start, Out<double> alpha, Out<double> w) {
     const auto examples = vectors_from(examples_tuple);
     const auto loss = checked_loss(loss_tuple, *examples);
@@ -19,7 +19,7 @@ static double bound_dfsdca(nb::tuple examples_tuple, nb::tuple loss_tuple, bool 
     const Batches batches{indices.data(), data_or_null(start),
                               start ? Size(start->size()) - 1 : Size(indices.size())};
     nb::gil_scoped_release release;
-    return dfsdca_vectors(*examples, *loss, {scale.data(), stride, implicit}, inverse, batches,
+    return dfsdca_vectors(*examples, *loss, {scale.data(), stride, slack}, inverse, batches,
                               alpha.data(), w.data());
 }
 
@@ -81,7 +81,7 @@ static void bound_combine(nb::tuple examples_tuple, In<double> coefficients, Out
 }
 
 void bind_vectors(nb::module_& module) {
-    module.def("vector_dfsdca", &bound_dfsdca, nb::arg("examples"), nb::arg("loss"), nb::arg("implicit"), nb::arg("scale"),
+    module.def("vector_dfsdca", &bound_dfsdca, nb::arg("examples"), nb::arg("loss"), nb::arg("slack").noconvert().none(), nb::arg("scale"),
                nb::arg("inverse"), nb::arg("indices"), nb::arg("start").none(), nb::arg("alpha").noconvert(),
                nb::arg("w").noconvert());
     module.def("vector_loss_and_gradient", &bound_loss_and_gradient, nb::arg("examples"), nb::arg("loss"), nb::arg("w"),

@@ -3,6 +3,7 @@
 // with delta_i = -(theta / p_i) g_i for a fixed step, or the implicit step.
 #pragma once
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,14 +24,14 @@ struct FixedStep {
     }
 };
 
-// `scale` holds v_i / (lambda n), up to a factor that is the same for all.
+// `scale` holds v_i / (lambda n), up to a factor that is the same for all; `slack` says how nearly, see Losses.
 struct ImplicitStep {
     const double* scale;
     Size stride;
-    double factor = 1;
+    double slack = 0, factor = 1;
     template <class Loss>
     double delta(const Loss& loss, Size i, double z, double alpha) const {
-        return loss.implicit(i, z, alpha, factor * scale[i * stride]) - alpha;
+        return loss.implicit(i, z, alpha, factor * scale[i * stride], slack) - alpha;
     }
 };
 
@@ -73,13 +74,16 @@ struct BatchStepsOf final : BatchSteps {
     }
 };
 
+// What Python says of a step: none for fixed ones, see StepRule in steps.py.
+using Slack = std::optional<double>;
+
 // These are compiled once, in bindings/dfsdca.cpp: visits one after the other, and a batch's steps, whose `scale` is that of
 // FixedStep or ImplicitStep.
 double visit_each(const Rows& rows, const AnyLoss& loss, const FixedStep& step, double inverse, const Size* indices, Size count,
                   double* alpha, double* w);
 double visit_each(const Rows& rows, const AnyLoss& loss, const ImplicitStep& step, double inverse, const Size* indices, Size count,
                   double* alpha, double* w);
-std::unique_ptr<BatchSteps> steps_of(const AnyLoss& loss, bool implicit, const double* scale, Size stride);
+std::unique_ptr<BatchSteps> steps_of(const AnyLoss& loss, Slack slack, const double* scale, Size stride);
 
 template <class R>
 struct DfsdcaBatches {

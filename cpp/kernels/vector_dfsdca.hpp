@@ -12,14 +12,14 @@ namespace dualfree {
 struct VectorStep {
     const double* scale;  // theta / p_i, or v_i / (lambda n)
     Size stride;          // 0: one for all
-    bool implicit;
+    Slack slack;          // none: fixed
 
     // `delta` holds the products and receives the move
     void operator()(const VectorLoss& loss, Place p, const double* alpha, double* delta, double* scratch) const {
         const double factor = scale[p.i * stride];
         double* next = scratch + scratch_of_a_step * p.m;
-        if (implicit) {
-            loss.implicit(p, delta, alpha, factor, next, scratch);
+        if (slack) {
+            loss.implicit(p, delta, alpha, factor, *slack, next, scratch);
             for (Size k = 0; k < p.m; ++k) delta[k] = next[k] - alpha[k];
         } else {
             loss.value_and_gradient(p, delta, next);

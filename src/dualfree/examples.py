@@ -286,7 +286,7 @@ class Rows(Flat):
     def dfsdca(
         self,
         loss: Any,
-        implicit: bool,
+        slack: float | None,
         scale: Floats,
         inverse: float,
         draws: Any,
@@ -298,13 +298,13 @@ class Rows(Flat):
     ) -> float:
         """The iterations in `draws` of Algorithm 1, in place; what α moved, squared."""
         rows = self.shifted(offset)
-        arguments = (implicit, scale, inverse, draws.indices, draws.batch_start, alpha, w)
+        arguments = (slack, scale, inverse, draws.indices, draws.batch_start, alpha, w)
         return float(kernels.dfsdca(rows, loss, *arguments, threads=n_threads))
 
     def dfsdca_rounds(
         self,
         loss: Any,
-        implicit: bool,
+        slack: float | None,
         scale: Floats,
         inverse: float,
         rounds: tuple[Any, ...],
@@ -314,7 +314,7 @@ class Rows(Flat):
     ) -> tuple[float, float, float]:
         """Algorithm 1 in `rounds` of visits to what moves, in place; what α moved, squared, and what was learnt."""
         rows = self.shifted(offset)
-        moved, unit, sure = kernels.dfsdca_rounds(rows, loss, implicit, scale, inverse, rounds, alpha, w)
+        moved, unit, sure = kernels.dfsdca_rounds(rows, loss, slack, scale, inverse, rounds, alpha, w)
         return moved, unit, sure
 
     def feature_sums(self, mass: Floats | None = None) -> Floats:

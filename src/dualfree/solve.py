@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from dualfree import memory
 from dualfree.arrays import Floats, not_negative, positive, threads, whole
-from dualfree.automatic import AUTOMATIC, solve_automatically, visits
+from dualfree.automatic import AUTOMATIC, solve_automatically, steps
 from dualfree.checkpoint import checkpoints
 from dualfree.convexity import announce
 from dualfree.limits import Limits
@@ -66,8 +66,9 @@ def solve(
         `Shuffled` by default (`Uniform` where some φ_i is not convex, and for the primal methods). A string is read
         by `dualfree.samplings.by_name`, such as ``"nice:8"``.
     step : str or float, optional
-        ``"implicit"`` (the default for convex losses), ``"per-example"``, ``"theorem-2"``, ``"theorem-1"`` (the default
-        otherwise), ``"safeguarded"`` (the default where P is not convex), ``"tuned"``, or a number θ in (0, min p_i].
+        ``"implicit"`` (the default for convex losses), ``"nearly-implicit"`` (that of ``"auto"``), ``"per-example"``,
+        ``"theorem-2"``, ``"theorem-1"`` (the default otherwise), ``"safeguarded"`` (the default where P is not convex),
+        ``"tuned"``, or a number θ in (0, min p_i].
         For the primal methods ``"theory"`` (the default), ``"tuned"``, or a number, their step size. For the SDCA
         family ``"exact"`` (the default), ``"fixed"``, ``"tuned"`` or a number in (0, 1]; ``asdca`` and
         ``acc-prox-sdca`` take ``"theory"`` or a number θ or κ.
@@ -147,8 +148,7 @@ def solve(
     }
     automatic = isinstance(method, str) and method in AUTOMATIC
     if automatic and (checkpoint is not None or isinstance(problem.examples, Stored)):
-        options["sampling"] = visits(problem, sampling, step)
-        return _solve_by("dfsdca", problem, callback, **options)
+        return _solve_by("dfsdca", problem, callback, **options | steps(problem, sampling, step))
     if isinstance(problem.examples, Stored):
         return _solve_by(method, problem, callback, **options)
     if automatic:
@@ -250,7 +250,7 @@ def _sampling_and_step(
         return bound, kind.step_rule(bound, None if isinstance(step, str) and step == "tuned" else step)
     if sampling is not None or step is not None:
         raise ValueError(f"method={name!r} visits all examples and finds its own steps; leave sampling and step out.")
-    return _every_example(problem), StepRule(name, np.ones(1), False, 1.0, None)
+    return _every_example(problem), StepRule(name, np.ones(1), None, 1.0, None)
 
 
 def _every_example(problem: Problem) -> BoundSampling:

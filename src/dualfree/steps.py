@@ -13,7 +13,9 @@ from dualfree.losses.vectors import VectorLoss
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling
 
-NAMES = ("theorem-1", "theorem-2", "per-example", "implicit", "safeguarded", "tuned")
+NAMES = ("theorem-1", "theorem-2", "per-example", "implicit", "nearly-implicit", "safeguarded", "tuned")
+NEARLY = 1.0  # slack of `nearly-implicit`
+_WITHOUT_P = ("implicit", "nearly-implicit", "per-example")  # steps that do not rest on the probabilities
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,9 @@ class StepRule:
         As the user gave it.
     scale : array
         ``θ/p_i`` for fixed steps, ``v_i/(λn)`` for implicit ones; one number if all are equal.
-    implicit : bool
-        Which of the two.
+    slack : float or None
+        None for fixed steps. For implicit ones how far ``A_iᵀw`` may go in the last of the moves by which the kernels
+        come near to them: 0 for all digits, and for 1 they are off by a hundredth of the step at most.
     theta : float
         θ of the step itself, or for `per-example` and `implicit` the θ of Theorem 2.
     proven : int or None
@@ -36,9 +39,14 @@ class StepRule:
 
     name: str
     scale: Floats
-    implicit: bool
+    slack: float | None
     theta: float
     proven: int | None
+
+    @property
+    def implicit(self) -> bool:
+        """Whether α_i moves to a root, not by a fixed part of the residual."""
+        return self.slack is not None
 
 
 def theorem_theta(bound: BoundSampling, theorem: int) -> float:
@@ -83,12 +91,12 @@ def default_step(problem: Problem) -> str:
 
 
 def step_rule(step: Any, bound: BoundSampling) -> StepRule:
-    """The rule that `step` names: ``theorem-1``, ``theorem-2``, ``per-example``, ``implicit``, ``safeguarded``, or a θ.
+    """The rule that `step` names: one of `NAMES`, or a θ.
 
     The safeguarded step begins as ``per-example``, which is proven for convex losses alone; see `Safeguard`.
     """
     problem = bound.problem
-    if bound.sampling.adapts and not (isinstance(step, str) and step in ("implicit", "per-example")):
+    if bound.sampling.adapts and not (isinstance(step, str) and step in _WITHOUT_P):
         raise ValueError(
             f"step is {step!r:.60}, but the probabilities of sampling={bound.sampling!r} change during the run, and "
             "such a step rests on them; take step='implicit' or 'per-example'."
@@ -103,15 +111,15 @@ def step_rule(step: Any, bound: BoundSampling) -> StepRule:
         case "theorem-1":
             theta = theorem_theta(bound, 1)
             proven = None if problem.convexity.known is False else 1
-            return StepRule(step, _compact(theta / bound.p), False, theta, proven)
+            return StepRule(step, _compact(theta / bound.p), None, theta, proven)
         case "theorem-2":
             theta = theorem_theta(bound, 2)
-            return StepRule(step, _compact(theta / bound.p), False, theta, 2)
+            return StepRule(step, _compact(theta / bound.p), None, theta, 2)
         case "per-example" | "safeguarded":
-            return StepRule(step, _compact(1 / (1 + _condition(bound, 2))), False, theorem_theta(bound, 2), None)
-        case "implicit":
-            theta = theorem_theta(bound, 2)
-            return StepRule(step, _compact(bound.v / (problem.lam * problem.n)), True, theta, None)
+            return StepRule(step, _compact(1 / (1 + _condition(bound, 2))), None, theorem_theta(bound, 2), None)
+        case "implicit" | "nearly-implicit":
+            theta, slack = theorem_theta(bound, 2), 0.0 if step == "implicit" else NEARLY
+            return StepRule(step, _compact(bound.v / (problem.lam * problem.n)), slack, theta, None)
     return _number_rule(step, bound)
 
 
@@ -124,7 +132,7 @@ def _number_rule(step: Any, bound: BoundSampling) -> StepRule:
         raise ValueError(f"step is θ = {step!r}; it must be above 0 and at most min p_i = {largest:.6g}.")
     theorem = 2 if bound.problem.loss.all_convex else 1
     proven = theorem if theta <= theorem_theta(bound, theorem) * (1 + 1e-12) else None
-    return StepRule(f"{theta:g}", _compact(np.minimum(theta / bound.p, 1.0)), False, theta, proven)
+    return StepRule(f"{theta:g}", _compact(np.minimum(theta / bound.p, 1.0)), None, theta, proven)
 
 
 def _compact(scale: Floats) -> Floats:

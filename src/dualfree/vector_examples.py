@@ -69,7 +69,7 @@ class _Vectors:
     def dfsdca(
         self: Any,
         loss: Any,
-        implicit: bool,
+        slack: float | None,
         scale: Floats,
         inverse: float,
         draws: Any,
@@ -79,7 +79,7 @@ class _Vectors:
         *,
         n_threads: int = 1,
     ) -> float:
-        arguments = (implicit, scale, inverse, draws.indices, draws.batch_start, alpha, w)
+        arguments = (slack, scale, inverse, draws.indices, draws.batch_start, alpha, w)
         return float(kernels.vector_dfsdca(self.vectors(offset), loss, *arguments))
 
     def curvatures(self: Any, loss: Any, margins: Floats, indices: Indices) -> Floats:

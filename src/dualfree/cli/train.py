@@ -39,10 +39,12 @@ def train(
     ],
     loss: Annotated[LossName | None, typer.Option(help="Logistic by default, for two classes.")] = None,
     lam: Annotated[float | None, typer.Option(help="The regulariser λ > 0. Default: 1/n.", show_default=False)] = None,
-    sampling: Annotated[str | None, typer.Option(help=f"One of {FORMS}. Default: shuffled.")] = None,
+    sampling: Annotated[str | None, typer.Option(help=f"One of {FORMS}. Default: the fastest.")] = None,
     step: Annotated[
         str | None,
-        typer.Option(help="implicit (the default), per-example, theorem-2, theorem-1, tuned, or a number θ."),
+        typer.Option(
+            help="implicit, nearly-implicit, per-example, theorem-2, theorem-1, tuned, or a number θ. Default: the fastest."
+        ),
     ] = None,
     tol: Annotated[float, typer.Option(help="Stop when the certified gap is this small, relative to P(w).")] = 1e-6,
     max_epochs: Annotated[float, typer.Option(help="Stop after so many passes over the data.")] = 1000,

@@ -64,7 +64,8 @@ def fit(
     if wishes.checkpoint is not None:
         saved = Checkpoints(wishes.file(wishes.checkpoint), wishes.checkpoint_every, wishes.resume, fingerprint)
     length = passes_a_round(problem) if method == "dfsdca" else 1.0
-    rule = StepRule("implicit" if method == "dfsdca" else method, np.ones(1), method == "dfsdca", np.nan, None)
+    name, slack = ("implicit", 0.0) if method == "dfsdca" else (method, None)
+    rule = StepRule(name, np.ones(1), slack, np.nan, None)
     running = METHODS[method](problem, _every_partition(problem, length), rule)
     if isinstance(running, ClusterRounds):
         running.passes_a_round, running.limits, running.deadline = length, limits, wishes.begun + limits.time_limit

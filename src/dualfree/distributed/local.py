@@ -70,9 +70,7 @@ def local_pass(block: Block, loss: Loss, number: int, share: Share, taken: float
     after, v = alpha.copy(), w.copy()
     indices = _visits(order, number, len(alpha))
     scale = order.sigma * order.inverse * block.examples.square_norms
-    kernels.dfsdca(
-        block.examples.native, loss.native, True, scale, order.sigma * order.inverse, indices, None, after, v
-    )
+    kernels.dfsdca(block.examples.native, loss.native, 0.0, scale, order.sigma * order.inverse, indices, None, after, v)
     visited = np.flatnonzero(after != alpha)
     moves = after[visited] - alpha[visited]
     changes = _conjugate_changes(loss, visited, alpha[visited], moves, order.shares)

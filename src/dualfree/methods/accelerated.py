@@ -165,4 +165,4 @@ def _rule(bound: BoundSampling, name: str, kappa: float) -> StepRule:
     """Exact steps on a problem with λ + κ; κ is what the user sees as the number of the step."""
     scale = bound.v / ((bound.problem.lam + kappa) * bound.problem.n)
     compact = scale[:1].copy() if np.ptp(scale) == 0 else scale
-    return StepRule(name, compact, True, kappa, None)
+    return StepRule(name, compact, 0.0, kappa, None)

@@ -51,12 +51,12 @@ class ASDCA(Primal):
         cls._require(bound)
         if step is None or (isinstance(step, str) and step == "theory"):
             theta = cls.theoretical_step(bound)
-            return StepRule("theory", np.full(1, theta), False, theta, None)
+            return StepRule("theory", np.full(1, theta), None, theta, None)
         if isinstance(step, bool) or not isinstance(step, _NUMBER):
             raise TypeError(f"step is {step!r:.60}; method='asdca' takes 'theory', 'tuned' or a number θ.")
         if not (math.isfinite(step) and 0 < step < 1):
             raise ValueError(f"step is θ = {step!r}; it must be above 0 and below 1.")
-        return StepRule(f"{step:g}", np.full(1, float(step)), False, float(step), None)
+        return StepRule(f"{step:g}", np.full(1, float(step)), None, float(step), None)
 
     @classmethod
     def step_range(cls, bound: BoundSampling) -> tuple[float, float]:

@@ -100,7 +100,7 @@ class CoordinateMethod(Method):
     def step_rule(cls, bound: BoundSampling, step: Any = None) -> StepRule:
         v = curvatures(bound)
         if step is None or (isinstance(step, str) and step == "theory"):
-            return StepRule("theory", 1 / v, False, 1.0, None)
+            return StepRule("theory", 1 / v, None, 1.0, None)
         if isinstance(step, bool) or not isinstance(step, _NUMBER):
             raise TypeError(
                 f"step is {step!r:.60}; method={cls.name!r} takes 'theory', 'tuned' or a number, by which the theory's "
@@ -108,7 +108,7 @@ class CoordinateMethod(Method):
             )
         if not (math.isfinite(step) and step > 0):
             raise ValueError(f"step is {step!r}; it must be a finite number above 0, by which steps are multiplied.")
-        return StepRule(f"{step:g}", float(step) / v, False, float(step), None)
+        return StepRule(f"{step:g}", float(step) / v, None, float(step), None)
 
     @classmethod
     def step_range(cls, bound: BoundSampling) -> tuple[float, float]:

@@ -102,7 +102,7 @@ class DfSDCACopies(DfSDCA):
             )
         if not rule.implicit or not isinstance(sampling.sampling, Restless):
             raise ValueError(
-                "method='dfsdca-copies' takes sampling='restless' and step='implicit', not "
+                "method='dfsdca-copies' takes sampling='restless' and step='implicit' or 'nearly-implicit', not "
                 f"{sampling.sampling!r} and step={rule.name!r}; method='dfsdca' takes all of them."
             )
         self._crew: Any = None
@@ -124,10 +124,10 @@ class DfSDCACopies(DfSDCA):
             self._plan = plan(self.problem, self.n_threads)
             self._crew = kernels.Crew(self._plan.threads)
             self._copies = memory.empty(self._plan.threads * self.problem.d)
-        loss, _, scale, inverse = native_step(self.problem, self.problem.lam, self.rule)
         rows, begun = self.problem.examples.shifted(state.centre), time.perf_counter()
-        step = (rows, loss, scale, inverse, rounds.native, self._plan.merges, self._sigma)
-        told = kernels.dfsdca_copies(self._crew, self._turns.alone, *step, self._copies, state.alpha, state.w)
+        step = (rows, *native_step(self.problem, self.problem.lam, self.rule))
+        course = (rounds.native, self._plan.merges, self._sigma)
+        told = kernels.dfsdca_copies(self._crew, self._turns.alone, *step, *course, self._copies, state.alpha, state.w)
         moved, unit, sure, self._sigma, walked, waited = told
         self._turns.learn(waited / (time.perf_counter() - begun))
         rounds.end(unit, sure)

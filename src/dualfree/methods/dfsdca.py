@@ -180,9 +180,9 @@ class DfSDCA(Method):
         return -self.problem.examples.spread(scale, batch) * (loss.derivatives(z, batch) + alpha)
 
 
-def native_step(problem: Problem, lam: float, rule: StepRule) -> tuple[Any, bool, Floats, float]:
+def native_step(problem: Problem, lam: float, rule: StepRule) -> tuple[Any, float | None, Floats, float]:
     """The step as the kernels take it, with `lam` for λ."""
-    return problem.loss.native, rule.implicit, rule.scale, 1 / (lam * problem.n)
+    return problem.loss.native, rule.slack, rule.scale, 1 / (lam * problem.n)
 
 
 def take_steps(problem: Problem, lam: float, rule: StepRule, state: State, draws: Draws, n_threads: int) -> float:

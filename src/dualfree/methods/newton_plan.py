@@ -10,6 +10,7 @@ from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.problem import Problem
 from dualfree.samplings.base import Draws
+from dualfree.steps import NEARLY
 
 MOST_FEATURES = 5000  # a 200 MB Hessian; beyond, the stochastic methods are the better choice by far
 _ROWS_A_FEATURE = (12, 40)  # of the first sample behind a Hessian
@@ -89,7 +90,7 @@ def rough_start(problem: Any) -> Floats:
     inverse = 1 / max(problem.lam * n, caution * typical * float(problem.l.max()))
     # One curvature for all: at least that of any row that is not four times as long as others.
     scale = np.array([4 * typical * inverse])
-    problem.examples.dfsdca(problem.loss.native, True, scale, inverse, draws, 0.0, alpha, w)
+    problem.examples.dfsdca(problem.loss.native, NEARLY, scale, inverse, draws, 0.0, alpha, w)
     if problem.intercept:
         w[problem.free] *= problem.examples.constant_value
     return w

@@ -97,4 +97,4 @@ def smoothness(problem: Problem) -> float:
 
 
 def _rule(name: str, step: float) -> StepRule:
-    return StepRule(name, np.full(1, step), False, step, None)
+    return StepRule(name, np.full(1, step), None, step, None)

@@ -45,9 +45,9 @@ class Quartz(Method):
             raise TypeError(f"step is {step!r}; method='quartz' takes 'theory', 'tuned' or a number θ.")
         if step is not None and not isinstance(step, str):
             rule = step_rule(step, bound)
-            return StepRule(rule.name, rule.scale, False, rule.theta, None)
+            return StepRule(rule.name, rule.scale, None, rule.theta, None)
         rule = step_rule("theorem-2", bound)
-        return StepRule("theory", rule.scale, False, rule.theta, None)
+        return StepRule("theory", rule.scale, None, rule.theta, None)
 
     def start(self, alpha: Floats, intercept: float = 0.0) -> State:
         w = self.problem.primal(alpha)

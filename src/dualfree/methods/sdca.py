@@ -49,10 +49,10 @@ class SDCA(DfSDCA):
         cls._require(bound)
         if step is None or (isinstance(step, str) and step == "exact"):
             rule = step_rule("implicit", bound)
-            return StepRule("exact", rule.scale, True, rule.theta, 2)
+            return StepRule("exact", rule.scale, 0.0, rule.theta, 2)
         if isinstance(step, str) and step == "fixed":
             rule = step_rule("per-example", bound)
-            return StepRule("fixed", rule.scale, False, rule.theta, 2)
+            return StepRule("fixed", rule.scale, None, rule.theta, 2)
         if isinstance(step, bool) or not isinstance(step, _NUMBER):
             raise TypeError(
                 f"step is {step!r:.60}; method={cls.name!r} takes 'exact', 'fixed', 'tuned' or a number s, the share "
@@ -60,7 +60,7 @@ class SDCA(DfSDCA):
             )
         if not (math.isfinite(step) and 0 < step <= 1):
             raise ValueError(f"step is s = {step!r}; it must be above 0 and at most 1.")
-        return StepRule(f"{step:g}", np.full(1, float(step)), False, float(step), None)
+        return StepRule(f"{step:g}", np.full(1, float(step)), None, float(step), None)
 
     @classmethod
     def step_range(cls, bound: BoundSampling) -> tuple[float, float]:

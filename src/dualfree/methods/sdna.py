@@ -55,7 +55,7 @@ class SDNA(DfSDCA):
             )
         if step is not None:
             raise TypeError(f"step is {step!r:.60}; method='sdna' solves for its steps exactly: leave it out.")
-        return StepRule("exact", np.ones(1), False, theorem_theta(bound, 2), None)
+        return StepRule("exact", np.ones(1), None, theorem_theta(bound, 2), None)
 
     @classmethod
     def step_range(cls, bound: BoundSampling) -> tuple[float, float]:

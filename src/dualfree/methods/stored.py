@@ -87,7 +87,7 @@ class StoredDfSDCA(DfSDCA):
         alpha = examples.part(state.alpha, window)
         step = (
             examples.loss_of(self._loss, window),
-            self.rule.implicit,
+            self.rule.slack,
             scale if len(scale) == 1 else scale[window.rows],
             1 / (problem.lam * problem.n),
         )

@@ -19,7 +19,7 @@ so that it can be checked by reading; the tests hold the fast code to it.
 - `vectors`: all of it for examples with several outputs.
 """
 
-from dualfree.reference.algorithm import dfsdca, implicit_step, theta
+from dualfree.reference.algorithm import dfsdca, implicit_step, nearly_implicit_step, theta
 from dualfree.reference.bounded import positive_unlabelled, savage, sigmoid, tukey
 from dualfree.reference.component import shift_and_invert
 from dualfree.reference.coordinates import alpha, feature_curvatures, nsync, ucdc
@@ -59,6 +59,7 @@ __all__ = [
     "length_law",
     "local_moves",
     "logistic",
+    "nearly_implicit_step",
     "nsync",
     "positive_unlabelled",
     "quartz",

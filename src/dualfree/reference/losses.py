@@ -33,6 +33,8 @@ class ReferenceLoss:
         The least l with ``|f'(z) − f'(x)| ≤ l |z − x|``.
     conjugate_slope : function of (a, y)
         The derivative of ``f*(−a)`` in a; −∞ and ∞ below and above its domain. NaN where there is no conjugate.
+    higher : function of (z, y), or None
+        The second to the fourth derivative in z, for losses whose implicit step has no formula.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class ReferenceLoss:
     conjugate: Function
     smoothness: float
     conjugate_slope: Function = _unknown
+    higher: Callable[[Floats, Floats], tuple[Floats, Floats, Floats]] | None = None
 
 
 def _between(low: Floats, a: Floats, high: Floats, slope: Floats) -> Floats:
@@ -68,12 +71,17 @@ def logistic() -> ReferenceLoss:
         inside = np.clip(s, 0, 1)
         return np.where((s >= 0) & (s <= 1), xlogy(inside, inside) + xlogy(1 - inside, 1 - inside), np.inf)
 
+    def higher(z: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
+        second = expit(z) * expit(-z)
+        return second, -second * np.tanh(z / 2), second * (1 - 6 * second)
+
     return ReferenceLoss(
         value=lambda z, y: np.logaddexp(0, -y * z),
         derivative=lambda z, y: -y * expit(-y * z),
         conjugate=conjugate,
         smoothness=0.25,
         conjugate_slope=lambda a, y: _between(np.minimum(y, 0), a, np.maximum(y, 0), y * logit(np.clip(y * a, 0, 1))),
+        higher=higher,
     )
 
 
