@@ -35,7 +35,7 @@ def test_what_is_kept_has_an_end():
     vectors = [memory.zeros(1 << 20) for _ in range(20)]  # 160 MB
     del vectors
     gc.collect()
-    kept = sum(piece.size for pieces in memory._kept.values() for piece in pieces)
+    kept = sum(piece.size for pieces in memory._kept.values() for piece, _ in pieces)
     assert kept == memory._bytes <= memory._MOST
 
 

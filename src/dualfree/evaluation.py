@@ -8,6 +8,9 @@ import numpy as np
 from dualfree.arrays import Floats
 from dualfree.inner import inner
 
+_INFINITE = np.array([np.inf])
+_INFINITE.flags.writeable = False
+
 
 class Squares(NamedTuple):
     """``‖w‖²``, ``‖∇P(w)‖²`` and ``‖w − ᾱ‖²``."""
@@ -45,7 +48,8 @@ class Evaluation:
     @classmethod
     def without_gradient(cls, value: float, duality_gap: float, d: int) -> "Evaluation":
         """Where nobody has made a gradient; infinity stands in for it."""
-        return cls(value, np.broadcast_to(np.inf, d), duality_gap, None, Squares(np.nan, np.inf, np.nan))
+        gradient = np.ndarray(d, np.float64, buffer=_INFINITE, strides=(0,))
+        return cls(value, gradient, duality_gap, None, Squares(np.nan, np.inf, np.nan))
 
     @property
     def gradient_square(self) -> float:

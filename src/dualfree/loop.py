@@ -65,7 +65,7 @@ class Run:
         # An empty row is a visit too: it has a place in the index buffer.
         examples = self.sampling.problem.examples  # for the methods along features these are the columns
         work = self.sampling.mean_size * (examples.products / self.sampling.problem.n + 1)
-        self.largest_piece = int(np.clip(_PIECE_NONZEROS / work, 1, _PIECE_ITERATIONS))
+        self.largest_piece = int(max(1, min(_PIECE_NONZEROS / work, _PIECE_ITERATIONS)))
         drawn_in_python = type(self.sampling.sampling).drawer is Sampling.drawer
         in_python = self.problem.loss.native is None or drawn_in_python
         self.piece = min(_PIECE_FIRST, self.largest_piece) if in_python else self.largest_piece

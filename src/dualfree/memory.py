@@ -14,7 +14,7 @@ from dualfree.arrays import Floats
 _LEAST = 1 << 15  # bytes of an array that is worth the trouble
 _MOST = 1 << 26
 
-_kept: dict[int, list[NDArray[np.uint8]]] = {}  # what is not in use, by size
+_kept: dict[int, list[tuple[NDArray[np.uint8], int]]] = {}  # what is not in use, and where it lies, by size
 _bytes = 0
 
 
@@ -24,19 +24,20 @@ class _Lease:
     def __init__(self, size: int, count: int, typestr: str) -> None:
         global _bytes
         try:
-            self._memory = _kept[size].pop()
+            self._held = _kept[size].pop()
             _bytes -= size
         except (KeyError, IndexError):
-            self._memory = np.empty(size, dtype=np.uint8)
-        where = (self._memory.ctypes.data, False)
+            memory = np.empty(size, dtype=np.uint8)
+            self._held = memory, memory.ctypes.data
+        where = (self._held[1], False)
         self.__array_interface__ = {"data": where, "shape": (count,), "typestr": typestr, "version": 3}
 
     def __del__(self) -> None:
         global _bytes
-        memory = getattr(self, "_memory", None)
-        if memory is not None and _bytes + len(memory) <= _MOST:
-            _bytes += len(memory)
-            _kept.setdefault(len(memory), []).append(memory)
+        held = getattr(self, "_held", None)
+        if held is not None and _bytes + len(held[0]) <= _MOST:
+            _bytes += len(held[0])
+            _kept.setdefault(len(held[0]), []).append(held)
 
 
 def empty(count: int, dtype: Any = np.float64) -> NDArray[Any]:

@@ -128,7 +128,7 @@ class Problem:
     @cached_property
     def hardness(self) -> float:
         """``l ‖A‖²/(λn)`` for a typical example: what dfSDCA's epochs grow with."""
-        return float(np.mean(self.l)) * self.examples.typical_square_norm / (self.lam * self.n)
+        return float(self.l.mean()) * self.examples.typical_square_norm / (self.lam * self.n)
 
     @property
     def mu(self) -> float:

@@ -1,5 +1,6 @@
 """What a run returns: the answer, a certificate, a status in words, and how it got there."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
@@ -124,7 +125,7 @@ def certificate(problem: Problem, evaluation: Evaluation) -> Certificate:
     slope, known = evaluation.gradient_square, problem.convexity
     bound = np.inf if known.known is False else slope / (2 * known.sigma)
     proven, possible = known.known is True, known.known is not False
-    return Certificate(evaluation.value, evaluation.duality_gap, bound, proven, possible, float(np.sqrt(slope)))
+    return Certificate(evaluation.value, evaluation.duality_gap, bound, proven, possible, math.sqrt(slope))
 
 
 @dataclass(frozen=True)

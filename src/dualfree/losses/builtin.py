@@ -123,7 +123,8 @@ class TwoClasses(Labelled):
 def _different(labels: NDArray[Any]) -> NDArray[Any]:
     """The different labels in order; without sorting all of them where there are two numbers."""
     if labels.size and labels.dtype.kind in "fiu":
-        ends = np.unique([labels.min(), labels.max()])
+        low, high = labels.min(), labels.max()
+        ends = np.array([low, high] if low < high else [low], dtype=labels.dtype)
         if sum(np.count_nonzero(labels == end) for end in ends) == labels.size:  # not with NaN, which equals nothing
             return ends
     return np.unique(labels)

@@ -1,6 +1,7 @@
 """dfSDCA, Algorithm 1 of the paper: dual-free SDCA with arbitrary sampling."""
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -109,9 +110,13 @@ class DfSDCA(Method):
         seen = problem.examples.fenchel(loss, state.w, state.alpha, self._margins, n_threads=self.n_threads)
         total, fenchel, outside = seen
         value, gap = total / problem.n + 0.5 * problem.lam * inner(state.w, state.w), fenchel / problem.n
-        reach = math.sqrt(float(problem.examples.square_norms.max())) / (problem.lam * problem.n)
-        off = state.drift.bound(state.iteration, reach) + reach * outside
+        off = state.drift.bound(state.iteration, self._reach) + self._reach * outside
         return Glance(value, gap, gap + 0.5 * problem.lam * off * off)
+
+    @cached_property
+    def _reach(self) -> float:
+        """How far w moves at most where an α_i moves by one."""
+        return math.sqrt(float(self.problem.examples.square_norms.max())) / (self.problem.lam * self.problem.n)
 
     def evaluate_zero(self, state: State) -> tuple[Floats, Evaluation]:
         problem, loss = self.problem, self.problem.loss

@@ -162,9 +162,9 @@ class RestlessBound(BoundSampling):
         if now.begin != first or len(now.order) or until < now.end:
             return None  # within a round, or not a whole one
         until = min(until, n) if first < n else until
-        ends = [first, now.end]
-        while (end := self._end(first, len(ends))) <= until:
-            ends.append(end)
+        begun, length = round(first / self._length), self._length
+        ends = [round((begun + k) * length) for k in range(1, int((until - first) / length) + 2)]
+        ends = [first, *(end for end in ends if end <= until)]
         order = self._shuffled(seed, first, ends[-1] - first).indices if first < n else None
         return Rounds(self, np.array(ends), seed, order)
 
