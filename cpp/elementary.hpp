@@ -34,6 +34,14 @@ DUALFREE_INLINE double twice_artanh(double s) {
     return 2 * s * (a + q4 * (b + q4 * c));
 }
 
+// 2 (artanh(s) - s) for |s| <= 0.2, in the same way.
+DUALFREE_INLINE double twice_artanh_beyond(double s) {
+    const double q = s * s, q2 = q * q, q4 = q2 * q2;
+    const double a = (1.0 / 3 + q * (1.0 / 5)) + q2 * (1.0 / 7 + q * (1.0 / 9));
+    const double b = (1.0 / 11 + q * (1.0 / 13)) + q2 * (1.0 / 15 + q * (1.0 / 17));
+    return 2 * s * q * (a + q4 * (b + q4 * (1.0 / 19 + q * (1.0 / 21))));
+}
+
 // log(1 + x) for 0 <= x <= 1
 DUALFREE_INLINE double log_one_plus(double x) {
     const bool far = x > 0.5;  // then log(1.5) + log(1 + (x - 0.5) / 1.5)

@@ -27,6 +27,11 @@ struct Split {
     double linear, grows, derivative;
 };
 
+// f(z) + f*(-a) + a z by a series, and its argument: right if that is at most 0.2, where a is near -f'(z).
+struct Divergence {
+    double value, argument;
+};
+
 // f = log(1 + exp(-t)). Everything follows from e = exp(-|t|), without a branch on the sign of t, which a processor
 // cannot predict.
 struct Logistic {
@@ -52,6 +57,15 @@ struct Logistic {
         const double s = y * a, r = 1 - s;
         const double entropy = s * logarithm(s > smallest ? s : smallest) + r * logarithm(r > smallest ? r : smallest);
         return s >= 0 && s <= 1 ? entropy : infinity;
+    }
+    // The relative entropy s log(s / p) + (1 - s) log((1 - s) / (1 - p)) of s = y a and p = -y f'(z). With the logarithms
+    // as series of artanh their first terms cancel but for a square, so that no digits are lost.
+    DUALFREE_INLINE Divergence divergence(double a, double derivative, double y) const {
+        const double s = y * a, p = -y * derivative, apart = s - p, sum = s + p, rest = 2 - sum;
+        const double inverse = 1 / (sum * rest), up = apart * rest * inverse, down = apart * sum * inverse;
+        const double further = s * twice_artanh_beyond(up) - (1 - s) * twice_artanh_beyond(down);
+        const double one = std::fabs(up), other = std::fabs(down);
+        return {2 * apart * apart * inverse + further, one <= 0.2 ? other : one};
     }
     double implicit(double z, double a, double c, double y, double slack = 0) const {
         return y * implicit_sigmoid(y * z, y * a, c, slack);
@@ -199,6 +213,11 @@ struct Losses {
         requires(std::is_same_v<W, NoWeights> && requires(const Scalar& g) { g.split(z, 0.0); })
     {
         return f.split(z, y[i]);
+    }
+    Divergence divergence(Size i, double a, double derivative) const
+        requires(std::is_same_v<W, NoWeights> && requires(const Scalar& g) { g.divergence(a, derivative, 0.0); })
+    {
+        return f.divergence(a, derivative, y[i]);
     }
     Slope value_and_derivative(Size i, double z) const {
         const double k = weight[i];

@@ -68,6 +68,21 @@ def test_conjugate_is_the_supremum(name):
         assert loss.conjugate(a, 1.0) == pytest.approx(supremum, abs=1e-5)
 
 
+@pytest.mark.parametrize("apart", [1e-7, 1e-4, 1e-2, 0.3, 10.0])
+def test_the_gap_of_the_logistic_loss_keeps_its_digits(apart):
+    """Σ φ_i + φ_i* + α_i z_i, whose parts cancel where α_i is near the optimum, beside it with 64 bits of fraction."""
+    rng = np.random.default_rng(0)
+    z, y = 3 * rng.normal(size=1003), np.sign(rng.normal(size=1003))
+    p = 1 / (1 + np.exp(np.longdouble(y * z)))
+    s = np.clip(np.float64(p) * (1 + apart * rng.normal(size=1003)), 1e-12, 1 - 1e-12)
+    problem = df.Problem(z[:, None], df.losses.Logistic(y), lam=0.1)
+    total, fenchel, _ = problem.examples.fenchel(problem.loss.native, np.ones(1), y * s, np.empty(1003))
+    off = p - np.longdouble(s)
+    entropies = -s * np.log1p(off / s) - (1 - np.longdouble(s)) * np.log1p(-off / (1 - np.longdouble(s)))
+    assert fenchel == pytest.approx(float(entropies.sum()), rel=1e-8 if apart < 1e-6 else 1e-11)
+    assert total == pytest.approx(float(np.logaddexp(0, -np.longdouble(y * z)).sum()), rel=1e-14)
+
+
 @pytest.mark.parametrize("name", NAMES)
 @given(z=st.floats(-20, 20), sign=st.sampled_from([-1.0, 1.0]))
 def test_derivative_by_finite_differences(name, z, sign):

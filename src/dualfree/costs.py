@@ -14,7 +14,7 @@ from dualfree.problem import Problem
 from dualfree.samplings import Uniform
 from dualfree.steps import theorem_theta
 
-_STEP = 28.0  # what a dfSDCA step costs beside its nonzeros: the loss, the random row, the choice of it
+_STEP = 24.0  # what a dfSDCA step costs beside its nonzeros: the loss, the random row, the choice of it
 # A pass: sequential rows, losses by SIMD. The first number is for few features, whose w stays in the nearest cache.
 _PASS_NONZERO, _PASS_ROW = (0.65, 0.85), 3.0
 _LOOKS = 2.5  # evaluations of a run of dfSDCA and glances before them, in passes

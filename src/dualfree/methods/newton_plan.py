@@ -14,7 +14,7 @@ from dualfree.steps import NEARLY
 
 MOST_FEATURES = 5000  # a 200 MB Hessian; beyond, the stochastic methods are the better choice by far
 _ROWS_A_FEATURE = (12, 40)  # of the first sample behind a Hessian
-_MORE = 2.0  # passes that more of them may cost
+_MORE = (1.0, 2.0)  # passes that more of them may cost: where steps are easy, and where they are hard
 _FACTOR = 0.01  # what a Cholesky factor costs for each of d³, in entries of a pass
 _GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples, modulo 1, leave no wide gaps
 _VISITS_A_FEATURE = 200  # of the rough start, but not more than half an epoch
@@ -50,7 +50,8 @@ def sample_size(problem: Problem) -> int:
     if not problem.loss.all_convex:
         return problem.n
     examples = problem.examples
-    affordable = int(_MORE * examples.products / max(1.0, examples.hessian_entries))
+    spent = min(_MORE[1], _MORE[0] + problem.hardness)
+    affordable = int(spent * examples.products / max(1.0, examples.hessian_entries))
     least, most = _ROWS_A_FEATURE
     return min(problem.n, max(least * examples.d, min(most * examples.d, affordable), problem.n // 50))
 
