@@ -63,6 +63,20 @@ static std::tuple<double, double, double> bound_fenchel(nb::tuple rows_tuple, nb
     return {c.loss, c.fenchel, seen.outside};
 }
 
+static std::tuple<double, double, Size> bound_fenchel_of_runs(nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> w,
+                                                              In<double> alpha, Size first, Size stride, Size length) {
+    const Rows rows = rows_from(rows_tuple);
+    const auto loss = in_tiles_of(loss_from(loss_tuple));
+    require_size("w", w.size(), features_of(rows));
+    require_size("alpha", alpha.size(), examples_of(rows));
+    if (first < 0 || length < 1 || length > tile || stride < length)
+        throw nb::value_error("runs must begin at 0 or later, have 1 to 128 examples and not overlap.");
+    nb::gil_scoped_release release;
+    const auto [sum, seen] = std::visit(
+        [&](const auto& r) { return fenchel_of_runs(r, *loss, first, stride, length, w.data(), alpha.data()); }, rows);
+    return {sum.loss, sum.fenchel, seen};
+}
+
 static std::tuple<double, double, double> bound_settle(Out<double> sums, In<double> w, double n, double lambda) {
     require_size("sums", sums.size(), 2 * Size(w.size()));
     nb::gil_scoped_release release;
@@ -146,6 +160,8 @@ void bind_passes(nb::module_& module) {
                nb::arg("derivatives") = nb::none(), nb::arg("threads") = 1);
     module.def("certify", &bound_certify, nb::arg("rows"), nb::arg("loss"), nb::arg("w"), nb::arg("alpha"),
                nb::arg("sums").noconvert(), nb::arg("margins") = nb::none(), nb::arg("threads") = 1);
+    module.def("fenchel_of_runs", &bound_fenchel_of_runs, nb::arg("rows"), nb::arg("loss"), nb::arg("w"), nb::arg("alpha"),
+               nb::arg("first"), nb::arg("stride"), nb::arg("length"));
     module.def("fenchel", &bound_fenchel, nb::arg("rows"), nb::arg("loss"), nb::arg("w"), nb::arg("alpha"),
                nb::arg("margins").noconvert(), nb::arg("threads") = 1);
     module.def("settle", &bound_settle, nb::arg("sums").noconvert(), nb::arg("w"), nb::arg("n"), nb::arg("lam"));

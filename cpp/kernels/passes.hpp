@@ -120,6 +120,23 @@ Glanced fenchel(const R& rows, const TileLoss& loss, const double* w, const doub
     return total;
 }
 
+// The same of runs of examples, `length` from each of first, first + stride, ... on, and how many these are.
+template <class R>
+std::pair<Certified, Size> fenchel_of_runs(const R& rows, const TileLoss& loss, Size first, Size stride, Size length,
+                                           const double* w, const double* alpha) {
+    CertifiedSum sum;
+    Size seen = 0;
+    double z[tile];
+    Pair both[tile];
+    for (Size at = first; at < rows.n; at += stride) {
+        const Size count = std::min(length, rows.n - at);
+        for (Size k = 0; k < count; ++k) z[k] = rows.dot(at + k, w);
+        sum.add(loss.certify(at, count, z, alpha, both));
+        seen += count;
+    }
+    return {sum.value(), seen};
+}
+
 struct Squares {
     double w = 0, gradient = 0, apart = 0;
 };

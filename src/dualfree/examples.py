@@ -275,6 +275,13 @@ class Rows(Flat):
         total, terms, outside = kernels.fenchel(self.native, loss, w, alpha, margins, threads=n_threads)
         return total, terms, outside
 
+    def fenchel_of_runs(
+        self, loss: Any, w: Floats, alpha: Floats, first: int, stride: int, length: int
+    ) -> tuple[float, float, int]:
+        """The first two of these for the examples ``first + k stride + j``, ``j < length``, and how many these are."""
+        total, terms, seen = kernels.fenchel_of_runs(self.native, loss, w, alpha, first, stride, length)
+        return total, terms, seen
+
     def settled(
         self, loss: Any, w: Floats, alpha: Floats, lam: float, margins: Floats | None = None, *, n_threads: int = 1
     ) -> Settled:

@@ -127,7 +127,7 @@ class Run:
     def _worth_a_look(self, lookout: Lookout) -> bool:
         """Whether it is time, or the tolerance may have been reached: by the moves of α, and if cheap by a glance."""
         late, due = lookout.late(self.heading), lookout.due(self.state.moved)
-        if not late and not due and not lookout.stale(self.heading):
+        if not late and (not (due or lookout.stale(self.heading)) or self._far(lookout)):
             return False
         glance = self.method.glance(self.state)
         if glance is None:
@@ -135,6 +135,13 @@ class Run:
         if math.isfinite(glance.proven) and (late or glance.proven <= self.limits.goal(glance.value)):
             self._proof = glance
         return late or self._proof is not None or lookout.promising(glance, self.state.moved, self.heading)
+
+    def _far(self, lookout: Lookout) -> bool:
+        """Whether a sample of the examples is enough to see that it is not time yet."""
+        peek = self.method.peek(self.state)
+        if peek is None or peek.proven <= self.limits.goal(peek.value):
+            return False
+        return not lookout.promising(peek, self.state.moved, self.heading)
 
     def _advance_to_target(self) -> bool:
         """Whether the time limit allowed it."""

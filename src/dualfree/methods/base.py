@@ -169,6 +169,10 @@ class Method(ABC):
         """What `evaluate` will say if the state is sound, where that is cheaper to have; None where it is not."""
         return None
 
+    def peek(self, state: State) -> Glance | None:
+        """About what `glance` would say, for a fraction of its cost; None where there is no such thing."""
+        return None
+
     @abstractmethod
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
         """The point w of the problem that the state stands for, and what is known of it.

@@ -1,7 +1,5 @@
 """dfSDCA, Algorithm 1 of the paper: dual-free SDCA with arbitrary sampling."""
 
-import math
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,11 +8,12 @@ from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.evaluation import Evaluation
-from dualfree.inner import inner, norm
+from dualfree.inner import norm
 from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.base import About, Glance, Method, State
 from dualfree.methods.drift import Drift
+from dualfree.methods.glances import Glances
 from dualfree.methods.safeguard import Safeguard
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Draws
@@ -53,8 +52,7 @@ class DfSDCA(Method):
             )
         wanted = rule.name == "safeguarded" or problem.convexity.known is False
         self._guard = Safeguard(problem) if wanted else None
-        self._margins: Floats | None = None  # at the last glance
-        self._glanced = -1  # the iteration of that
+        self._glances = Glances(problem)
 
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
         w = self.problem.combination(alpha).ravel() if alpha.any() else memory.zeros(self.problem.d)
@@ -90,8 +88,7 @@ class DfSDCA(Method):
         if self.problem.intercept:
             return self._evaluate_with_intercept(state)
         point = self.problem.point(state.w)
-        margins = self._margins if self._glanced == state.iteration else None
-        seen = self.problem.evaluate(point, state.alpha, margins, n_threads=self.n_threads)
+        seen = self.problem.evaluate(point, state.alpha, self._glances.margins(state), n_threads=self.n_threads)
         if seen.combination is not None and not _drifted(state.w, seen):
             return point, seen
         if not self._mend(state):
@@ -100,23 +97,10 @@ class DfSDCA(Method):
         return point, self.problem.evaluate(point, state.alpha, n_threads=self.n_threads)
 
     def glance(self, state: State) -> Glance | None:
-        """Value and gap if w is ``(1/λn) Σ A_i α_i``, and with what rounding may have done to that (see `Drift`)."""
-        problem = self.problem
-        if not problem.settles:
-            return None
-        if self._margins is None:
-            self._margins = memory.empty(problem.n)
-        loss, self._glanced = problem.loss.native, state.iteration
-        seen = problem.examples.fenchel(loss, state.w, state.alpha, self._margins, n_threads=self.n_threads)
-        total, fenchel, outside = seen
-        value, gap = total / problem.n + 0.5 * problem.lam * inner(state.w, state.w), fenchel / problem.n
-        off = state.drift.bound(state.iteration, self._reach) + self._reach * outside
-        return Glance(value, gap, gap + 0.5 * problem.lam * off * off)
+        return self._glances.at_all(state, self.n_threads)
 
-    @cached_property
-    def _reach(self) -> float:
-        """How far w moves at most where an α_i moves by one."""
-        return math.sqrt(float(self.problem.examples.square_norms.max())) / (self.problem.lam * self.problem.n)
+    def peek(self, state: State) -> Glance | None:
+        return self._glances.at_some(state)
 
     def evaluate_zero(self, state: State) -> tuple[Floats, Evaluation]:
         problem, loss = self.problem, self.problem.loss
