@@ -103,8 +103,19 @@ struct CsrRows {
 
     // w += scale * row i.
     void add_to(Size i, double scale, double* w) const {
-        add_entries(start[i], start[i + 1], scale, w);
+        if (nonzeros(i) < long_row)
+            add_entries(start[i], start[i + 1], scale, w);
+        else
+            add_backwards(start[i], start[i + 1], scale, w);
         if (constant != 0) w[d - 1] += scale * constant;
+    }
+
+    // The same for a row whose entries of w do not all stay in the nearest cache: after the product with w, those at its end
+    // are there, and those at its beginning are gone.
+    static constexpr Size long_row = 256;
+    void add_backwards(Size first, Size k, double scale, double* w) const {
+        for (; k - 4 >= first; k -= 4) add_entries(k - 4, k, scale, w);
+        add_entries(first, k, scale, w);
     }
 
     // The same for the entries k .. last - 1 of one row alone. Four at a time: no column is twice in a row, so the loads need

@@ -223,3 +223,18 @@ def test_a_spread_sample_has_none_twice(n, size):
         if size > 100:  # far apart from one to the next, and no part of the data left out for long
             assert np.abs(np.diff(mixed)).min() > n / 4
             assert np.diff(np.sort(mixed[: size // 10])).max() < 40 * n / size
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("method", ["newton", "lbfgs"])
+def test_the_alpha_of_a_point_that_is_not_the_last_is_derived_from_it(monkeypatch, method, intercept):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    problem = df.Problem(X, df.losses.Logistic(X @ np.ones(4) + rng.normal(size=60) > 0), 0.01, intercept)
+    gaps = iter([9.0, 0.5, 2.0, 3.0])  # as if the second of four steps had led to the best point
+    monkeypatch.setattr("dualfree.loop.Certificate.beats", lambda proof, other: next(gaps) < 1)
+    result = df.solve(problem, method=method, tol=0.0, max_epochs=4)
+    np.testing.assert_allclose(result.alpha, -problem.derivatives(result.w), rtol=1e-12)
+    monkeypatch.undo()
+    last = df.solve(problem, method=method, tol=0.0, max_epochs=2)
+    np.testing.assert_array_equal(result.w, last.w)

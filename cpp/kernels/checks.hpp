@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "pool.hpp"
@@ -55,6 +56,23 @@ Finding check_row(const CsrRows<Values, Index>& rows, Size i, std::vector<Size>&
     return {};
 }
 
+// The k in first .. last - 1 with columns[k] <= columns[k - 1]. Counts are as wide as columns, or SIMD would have to widen
+// them; runs are so short that none overflows.
+template <class Index>
+Size falls_in(const Index* columns, Size first, Size last) {
+    constexpr Size run = 1 << 20;
+    Size falls = 0;
+    while (first < last) {
+        const Size end = std::min(last, first + run);
+        Index some = 0;
+#pragma omp simd reduction(+ : some)
+        for (Size k = first; k < end; ++k) some += columns[k] <= columns[k - 1];
+        falls += Size(some);
+        first = end;
+    }
+    return falls;
+}
+
 // Whether every row's columns increase and lie in 0 .. d - 1, without a loop for each row: columns fall nowhere but where a
 // row begins.
 template <class Values, class Index>
@@ -70,9 +88,7 @@ bool all_rising(const CsrRows<Values, Index>& rows, int threads) {
         bool good = true;
         for (Size begin = cut(rows.n, threads, thread); begin < end; begin += block) {
             const Size after = std::min(end, begin + block);
-            const Size first_entry = std::max<Size>(1, rows.start[begin]), last_entry = rows.start[after];
-#pragma omp simd reduction(+ : falls)
-            for (Size k = first_entry; k < last_entry; ++k) falls += columns[k] <= columns[k - 1];
+            falls += falls_in(columns, std::max<Size>(1, rows.start[begin]), rows.start[after]);
             for (Size i = begin; i < after; ++i) {
                 const Size first = rows.start[i], last = rows.start[i + 1];
                 if (first == last) continue;
@@ -100,15 +116,9 @@ Finding check(const CsrRows<Values, Index>& rows, Size stored, int threads) {
     Finding found{Fault::none, 0, 0, sorted, false};
     if constexpr (std::is_pointer_v<Values>) {
         const Size total = rows.start[rows.n];
-        constexpr Size run = 1024;
-        Size k = 0, others = 0;
-        while (k < total && others == 0) {
-            const Size end = std::min(total, k + run);
-#pragma omp simd reduction(+ : others)
-            for (Size at = k; at < end; ++at) others += rows.values[at] - rows.values[0] != 0;  // NaN and infinity differ
-            k = end;
-        }
-        found.same = total > 1 && others == 0;
+        const auto* values = rows.values;  // all the same bits: as many, one further on, are these again
+        found.same = total > 1 && std::memcmp(values, values + 1, std::size_t(total - 1) * sizeof *values) == 0 &&
+                     std::isfinite(values[0]);
         if (!found.same && !all_finite(rows.values, total, threads)) {
             for (Size i = 0; i < rows.n; ++i)
                 for (Size k = rows.start[i]; k < rows.start[i + 1]; ++k)

@@ -219,6 +219,7 @@ class Run:
     def result(self, status: Status, method: str, tuning: Tuning | None) -> Result:
         """The best point, with everything that is known of the run."""
         (w, alpha, proof), rule = self.best, self.method.rule
+        self.method.derive_alpha(w, alpha)
         goal = self.limits.goal(proof.value)
         last = self.history[-1]
         spent = f"{last.epoch:.4g} epochs and {self.seconds:.3g} s"

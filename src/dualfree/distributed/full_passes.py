@@ -61,8 +61,8 @@ class _OnCluster(FullPass):
     def _set_counts(self, counts: list[int], before_base: bool) -> None:
         """Take up what `_counts` gave; `before_base`: as it was before the present base was made."""
 
-    def write_alpha(self, state: State, out: Floats) -> None:
-        """Not before the end."""
+    def derive_alpha(self, w: Floats, out: Floats) -> None:
+        """Not here: the workers have it."""
 
     def _shorter(self, there: Look, direction: Floats, slope: float) -> float:
         """A t below 1 at which P falls enough, by halving; each try is a pass."""

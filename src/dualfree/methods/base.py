@@ -162,8 +162,11 @@ class Method(ABC):
         return self.evaluate(state)
 
     def write_alpha(self, state: State, out: Floats) -> None:
-        """The α of the point that was evaluated last."""
+        """The α of the point that was evaluated last; nothing where it follows from w, and `derive_alpha` has it."""
         out[:] = state.alpha
+
+    def derive_alpha(self, w: Floats, out: Floats) -> None:  # noqa: B027  (most methods have an α)
+        """At the end, the α of the best point, where `write_alpha` has none; nothing by default."""
 
     def glance(self, state: State) -> Glance | None:
         """What `evaluate` will say if the state is sound, where that is cheaper to have; None where it is not."""

@@ -145,8 +145,12 @@ class FullPass(Method):
         return self._here.w, self._here.evaluation
 
     def write_alpha(self, state: State, out: Floats) -> None:
-        """``α_i = −φ_i'(A_iᵀw)``, which the state does not hold: n numbers for each point, and few are kept."""
-        assert self._here is not None
+        """Not at every point: n numbers, of which the last are kept."""
+
+    def derive_alpha(self, w: Floats, out: Floats) -> None:
+        """``α_i = −φ_i'(A_iᵀw)``: at hand, unless the best point is not the last one."""
+        if self._here is None or not np.array_equal(self._here.w, w):
+            self._here = self._look(w)
         np.negative(self._here.derivatives, out=out)
 
 

@@ -11,7 +11,7 @@ from dualfree.methods.base import Glance, State
 from dualfree.problem import Problem
 
 _RUN = 8  # examples side by side in a sample
-_FEWEST, _SHARE = 256, 1 / 16  # examples of a sample
+_FEWEST, _SHARE = 128, 1 / 16  # examples of a sample
 _WORTH_WHILE = 200_000  # products of a glance: below, to ask a sample first costs as much
 _GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples, modulo 1, leave no wide gaps
 
