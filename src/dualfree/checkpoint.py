@@ -24,7 +24,7 @@ from dualfree.steps import StepRule
 if TYPE_CHECKING:
     from dualfree.loop import Run
 
-FORMAT = 3
+FORMAT = 4
 
 
 class CheckpointError(ValueError):

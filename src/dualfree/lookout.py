@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 _SHARED = 2.5  # what examples that are not orthogonal may add to a gradient, squared
 _STALE = 16.0, 0.15  # epochs after which a ratio is asked for again: so many, or this share of those before
-_FALLS = 2.5  # times in a quarter of an epoch: the gap, where the bound by the gradient is smaller still
+# How far above the goal the gap may be, and for how many epochs, to wait until it is there, where the bound by the
+# gradient is: there it falls about 2.5 times in a quarter of an epoch, and a gradient costs three quarters of one.
+_PATIENCE, _WAIT = 15.0, 1.0
 _FIRST_LOOK = 8.0  # epochs after which to look in any case; then at twice as many, and so on
 
 
@@ -45,8 +47,7 @@ class Lookout:
         )
         self._ratio = ratio / (2 * largest * problem.n) if largest > 0 else 0.0
         self._limits, self._value, self._next, self._learnt = limits, math.inf, _FIRST_LOOK, 0.0
-        # Times the goal that the gap may be, to wait for it; and whether that has been done.
-        self._patience, self._waited = _FALLS ** (4 * method.sampling.look_every), False
+        self._waits = math.inf  # since this epoch, for a gap that is small enough by itself
 
     def late(self, epoch: float) -> bool:
         """Whether it is time to see how things stand."""
@@ -62,12 +63,14 @@ class Lookout:
 
     def promising(self, glance: "Glance", moved: float, epoch: float) -> bool:
         """Whether a proof would show that the tolerance has been reached; if not, learn from the glance."""
-        gap, goal = self._share * glance.gap, self._limits.goal(glance.value)
-        if gap <= goal:  # by the gradient; but to go on until a glance is enough may take less than to make one
-            soon = glance.gap <= self._patience * goal and math.isfinite(glance.proven)
-            if self._waited or not soon:
-                return True
-            self._waited = True
+        gap, goal = glance.gap, self._limits.goal(glance.value)
+        if self._share * gap > goal:
+            self._learn(glance.value, self._share * gap, moved, epoch)
+            return False
+        # The gradient would be a proof; but to go on until a glance is one may take less than to make a gradient.
+        self._waits = min(self._waits, epoch)
+        if gap > _PATIENCE * goal or epoch >= self._waits + _WAIT or not math.isfinite(glance.proven):
+            return True
         self._learn(glance.value, gap, moved, epoch)
         return False
 
@@ -85,9 +88,8 @@ class Lookout:
 
     def state(self) -> list[float]:
         """What a checkpoint keeps of it."""
-        return [self._ratio, self._value, self._next, self._learnt, self._share, self._waited]
+        return [self._ratio, self._value, self._next, self._learnt, self._share, self._waits]
 
     def restore(self, state: list[float]) -> None:
         """Go on from there."""
-        self._ratio, self._value, self._next, self._learnt, self._share, waited = state
-        self._waited = bool(waited)
+        self._ratio, self._value, self._next, self._learnt, self._share, self._waits = state

@@ -108,14 +108,14 @@ class Run:
         return None
 
     def _advance_to_next_evaluation(self) -> None:
-        every, per_epoch = self.limits.evaluate_every, self.sampling.iterations_per_epoch
+        per_epoch = self.sampling.iterations_per_epoch
         if self.target <= self.state.iteration != self.history[-1].iteration:
             return  # a resumed run that had come to an evaluation, and no further
         while True:
             if self.state.iteration >= self.target:  # else a resumed run goes on to where it was heading
                 if self.state.iteration >= round(self.heading * per_epoch):  # and not to where a limit was
                     self.state.moved = 0.0
-                    self.heading += self.sampling.look_every if every is None else every
+                    self.heading += self._stride()
                 ahead = min(self.heading, self.limits.max_epochs)
                 self.target = max(self.state.iteration + 1, round(ahead * per_epoch))
             in_time = self._advance_to_target()
@@ -123,6 +123,12 @@ class Run:
             self._wanted = there and (self.lookout is None or self._worth_a_look(self.lookout))
             if self._wanted or not in_time or self.heading >= self.limits.max_epochs:
                 return
+
+    def _stride(self) -> float:
+        """Epochs to the next question; the first one comes after a whole epoch, for nobody is done before."""
+        if self.limits.evaluate_every is not None:
+            return self.limits.evaluate_every
+        return self.sampling.look_every if self.heading > 0 else max(1.0, self.sampling.look_every)
 
     def _worth_a_look(self, lookout: Lookout) -> bool:
         """Whether it is time, or the tolerance may have been reached: by the moves of α, and if cheap by a glance."""

@@ -21,8 +21,8 @@ ROUNDS = 8  # in an epoch
 _GROWTH = 2**0.5  # of an example's unrest in each round that passes without a visit
 _LEAST = 1e-6  # unrest after a visit, beside that which is sure of a visit: nobody is forgotten
 _SMALLEST_UNIT = 1e-100
-# Work below which it is better to ask less often whether a run is done: epochs of few microseconds are not worth it.
-_FEW_LOOKS = ((250_000, 1.0), (1_000_000, 0.5))
+# Work of an epoch below which it is asked after whole ones alone whether a run is done: less is not worth it.
+_WORTH_ASKING = 250_000
 _A_VISIT = 20  # work of a visit beside its products
 
 
@@ -124,7 +124,7 @@ class RestlessBound(BoundSampling):
     @cached_property
     def look_every(self) -> float:
         work = self.problem.examples.products + _A_VISIT * self.problem.n
-        return next((epochs for most, epochs in _FEW_LOOKS if work < most), self.sampling.looks.every)
+        return self.sampling.looks.every if work >= _WORTH_ASKING else 1.0
 
     @property
     def fresh_until(self) -> int:
