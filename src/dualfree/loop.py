@@ -57,6 +57,8 @@ class Run:
         self._room = memory.empty(len(state.w)), memory.empty(len(state.alpha))  # for these two
         self.lookout = Lookout(method, limits) if limits.evaluate_every is None else None
         cheap = self.lookout is not None and not state.alpha.any()
+        # Nobody who begins at zero is done within an epoch.
+        self._first_stride = max(1.0, self.sampling.look_every) if cheap else self.sampling.look_every
         first = self._note(*(method.evaluate_zero(state) if cheap else self._point()))
         theorem = 2 if self.problem.loss.all_convex else 1
         self.start_potential = math.nan  # full-pass methods have no use for it
@@ -125,14 +127,20 @@ class Run:
                 return
 
     def _stride(self) -> float:
-        """Epochs to the next question; the first one comes after a whole epoch, for nobody is done before."""
+        """Epochs to the next question."""
         if self.limits.evaluate_every is not None:
             return self.limits.evaluate_every
-        return self.sampling.look_every if self.heading > 0 else max(1.0, self.sampling.look_every)
+        return self.sampling.look_every if self.heading > 0 else self._first_stride
+
+    @property
+    def _moved(self) -> float:
+        """What α has moved since the last question; of a longer first stretch the part that is usual later."""
+        first = self.lookout is not None and self.heading == self._first_stride
+        return self.state.moved * (self.sampling.look_every / self._first_stride if first else 1.0)
 
     def _worth_a_look(self, lookout: Lookout) -> bool:
         """Whether it is time, or the tolerance may have been reached: by the moves of α, and if cheap by a glance."""
-        late, due = lookout.late(self.heading), lookout.due(self.state.moved)
+        late, due = lookout.late(self.heading), lookout.due(self._moved)
         if not late and (not (due or lookout.stale(self.heading)) or self._far(lookout)):
             return False
         glance = self.method.glance(self.state)
@@ -140,14 +148,14 @@ class Run:
             return late or due
         if math.isfinite(glance.proven) and (late or glance.proven <= self.limits.goal(glance.value)):
             self._proof = glance
-        return late or self._proof is not None or lookout.promising(glance, self.state.moved, self.heading)
+        return late or self._proof is not None or lookout.promising(glance, self._moved, self.heading)
 
     def _far(self, lookout: Lookout) -> bool:
         """Whether a sample of the examples is enough to see that it is not time yet."""
         peek = self.method.peek(self.state)
         if peek is None or peek.proven <= self.limits.goal(peek.value):
             return False
-        return not lookout.promising(peek, self.state.moved, self.heading)
+        return not lookout.promising(peek, self._moved, self.heading)
 
     def _advance_to_target(self) -> bool:
         """Whether the time limit allowed it."""
@@ -209,7 +217,7 @@ class Run:
             if round(self.heading * self.sampling.iterations_per_epoch) != self.state.iteration:
                 self.heading = epoch  # else it says the same without rounding, and rounds need not be cut
             if self.lookout is not None:
-                self.lookout.learn(proof, self.state.moved, epoch)
+                self.lookout.learn(proof, self._moved, epoch)
         return seen
 
     def _point(self) -> tuple[Floats, Evaluation]:
