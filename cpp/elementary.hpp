@@ -25,7 +25,8 @@ DUALFREE_INLINE double exponential(double x) {
     return x < -708.0 ? 0.0 : std::bit_cast<double>(scaled);
 }
 
-// 2 artanh(s) for |s| <= 0.2, by its series.
+// 2 artanh(s) for |s| <= artanh_reach, by its series.
+constexpr double artanh_reach = 0.2;
 DUALFREE_INLINE double twice_artanh(double s) {
     const double q = s * s, q2 = q * q, q4 = q2 * q2;
     const double a = (1 + q * (1.0 / 3)) + q2 * (1.0 / 5 + q * (1.0 / 7));
@@ -34,7 +35,7 @@ DUALFREE_INLINE double twice_artanh(double s) {
     return 2 * s * (a + q4 * (b + q4 * c));
 }
 
-// 2 (artanh(s) - s) for |s| <= 0.2, in the same way.
+// 2 (artanh(s) - s), in the same way.
 DUALFREE_INLINE double twice_artanh_beyond(double s) {
     const double q = s * s, q2 = q * q, q4 = q2 * q2;
     const double a = (1.0 / 3 + q * (1.0 / 5)) + q2 * (1.0 / 7 + q * (1.0 / 9));

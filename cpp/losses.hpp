@@ -27,7 +27,7 @@ struct Split {
     double linear, grows, derivative;
 };
 
-// f(z) + f*(-a) + a z by a series, and its argument: right if that is at most 0.2, where a is near -f'(z).
+// f(z) + f*(-a) + a z by a series, and its argument: right if that is at most artanh_reach, where a is near -f'(z).
 struct Divergence {
     double value, argument;
 };
@@ -65,7 +65,7 @@ struct Logistic {
         const double inverse = 1 / (sum * rest), up = apart * rest * inverse, down = apart * sum * inverse;
         const double further = s * twice_artanh_beyond(up) - (1 - s) * twice_artanh_beyond(down);
         const double one = std::fabs(up), other = std::fabs(down);
-        return {2 * apart * apart * inverse + further, one <= 0.2 ? other : one};
+        return {2 * apart * apart * inverse + further, one <= artanh_reach ? other : one};
     }
     double implicit(double z, double a, double c, double y, double slack = 0) const {
         return y * implicit_sigmoid(y * z, y * a, c, slack);
@@ -158,7 +158,7 @@ struct Compiled {
         }
     };
     Function value_function, derivative_function;
-    // What a user's loss does not give; the losses of robust.hpp, which come through the same door, may.
+    // What a user's loss does not give; the losses of indirect.hpp, which come through the same door, may.
     Function curvature_function{}, conjugate_function{}, project_function{};
 
     double value(double z, double y) const { return value_function(z, y); }

@@ -120,7 +120,7 @@ struct TileOf final : TileLoss {
             const Size end = std::min(count, k + lanes);
             double far = 0;
             for (Size j = k; j < end; ++j) {
-                far += argument[j] <= 0.2 ? 0.0 : 1.0;
+                far += argument[j] <= artanh_reach ? 0.0 : 1.0;
                 sum.add(j - k, {linear[j], grows[j], 0.0});
             }
             if (far > 0)

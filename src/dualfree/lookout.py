@@ -36,7 +36,7 @@ class Lookout:
     ratio of the gap to that sum is known, and changes slowly; before, `Sampling.looks` has a guess.
     """
 
-    def __init__(self, method: "Method", limits: Limits) -> None:
+    def __init__(self, method: "Method", limits: Limits, from_zero: bool) -> None:
         largest = float(method.problem.l.max())
         problem = method.problem
         looks = method.sampling.sampling.looks
@@ -47,15 +47,26 @@ class Lookout:
         )
         self._ratio = ratio / (2 * largest * problem.n) if largest > 0 else 0.0
         self._limits, self._value, self._next, self._learnt = limits, math.inf, _FIRST_LOOK, 0.0
+        # Epochs between questions; nobody who begins at zero is done within one.
+        self._every = method.sampling.look_every
+        self._first = max(1.0, self._every) if from_zero else self._every
         self._waits = math.inf  # since this epoch, for a gap that is small enough by itself
+
+    def stride(self, epoch: float) -> float:
+        """Epochs from here to the next question."""
+        return self._every if epoch > 0 else self._first
 
     def late(self, epoch: float) -> bool:
         """Whether it is time to see how things stand."""
         return epoch >= self._next
 
-    def due(self, moved: float) -> bool:
-        """Whether the tolerance may have been reached."""
-        return not self._margin * self._ratio * moved > self._limits.goal(self._value)
+    def due(self, moved: float, epoch: float) -> bool:
+        """Whether the tolerance may have been reached, by what α `moved` since the last question."""
+        return not self._margin * self._ratio * self._usual(moved, epoch) > self._limits.goal(self._value)
+
+    def _usual(self, moved: float, epoch: float) -> float:
+        """Of a first stretch, which may be longer, the part that is usual later."""
+        return moved * self._every / self._first if epoch == self._first else moved
 
     def stale(self, epoch: float) -> bool:
         """Whether the ratio is so old that a glance, if it is cheap, is worth while."""
@@ -84,7 +95,7 @@ class Lookout:
     def _learn(self, value: float, gap: float, moved: float, epoch: float) -> None:
         self._value, self._learnt = value, epoch
         if moved > 0 and math.isfinite(gap):
-            self._ratio = gap / moved
+            self._ratio = gap / self._usual(moved, epoch)
 
     def state(self) -> list[float]:
         """What a checkpoint keeps of it."""

@@ -55,10 +55,9 @@ class Run:
         self.seconds = 0.0
         self.best: tuple[Floats, Floats, Certificate]  # w, α, and what is known of them
         self._room = memory.empty(len(state.w)), memory.empty(len(state.alpha))  # for these two
-        self.lookout = Lookout(method, limits) if limits.evaluate_every is None else None
-        cheap = self.lookout is not None and not state.alpha.any()
-        # Nobody who begins at zero is done within an epoch.
-        self._first_stride = max(1.0, self.sampling.look_every) if cheap else self.sampling.look_every
+        from_zero = not state.alpha.any()
+        self.lookout = Lookout(method, limits, from_zero) if limits.evaluate_every is None else None
+        cheap = self.lookout is not None and from_zero
         first = self._note(*(method.evaluate_zero(state) if cheap else self._point()))
         theorem = 2 if self.problem.loss.all_convex else 1
         self.start_potential = math.nan  # full-pass methods have no use for it
@@ -110,14 +109,14 @@ class Run:
         return None
 
     def _advance_to_next_evaluation(self) -> None:
-        per_epoch = self.sampling.iterations_per_epoch
+        every, per_epoch = self.limits.evaluate_every or 1.0, self.sampling.iterations_per_epoch
         if self.target <= self.state.iteration != self.history[-1].iteration:
             return  # a resumed run that had come to an evaluation, and no further
         while True:
             if self.state.iteration >= self.target:  # else a resumed run goes on to where it was heading
                 if self.state.iteration >= round(self.heading * per_epoch):  # and not to where a limit was
                     self.state.moved = 0.0
-                    self.heading += self._stride()
+                    self.heading += every if self.lookout is None else self.lookout.stride(self.heading)
                 ahead = min(self.heading, self.limits.max_epochs)
                 self.target = max(self.state.iteration + 1, round(ahead * per_epoch))
             in_time = self._advance_to_target()
@@ -126,21 +125,9 @@ class Run:
             if self._wanted or not in_time or self.heading >= self.limits.max_epochs:
                 return
 
-    def _stride(self) -> float:
-        """Epochs to the next question."""
-        if self.limits.evaluate_every is not None:
-            return self.limits.evaluate_every
-        return self.sampling.look_every if self.heading > 0 else self._first_stride
-
-    @property
-    def _moved(self) -> float:
-        """What α has moved since the last question; of a longer first stretch the part that is usual later."""
-        first = self.lookout is not None and self.heading == self._first_stride
-        return self.state.moved * (self.sampling.look_every / self._first_stride if first else 1.0)
-
     def _worth_a_look(self, lookout: Lookout) -> bool:
         """Whether it is time, or the tolerance may have been reached: by the moves of α, and if cheap by a glance."""
-        late, due = lookout.late(self.heading), lookout.due(self._moved)
+        late, due = lookout.late(self.heading), lookout.due(self.state.moved, self.heading)
         if not late and (not (due or lookout.stale(self.heading)) or self._far(lookout)):
             return False
         glance = self.method.glance(self.state)
@@ -148,14 +135,14 @@ class Run:
             return late or due
         if math.isfinite(glance.proven) and (late or glance.proven <= self.limits.goal(glance.value)):
             self._proof = glance
-        return late or self._proof is not None or lookout.promising(glance, self._moved, self.heading)
+        return late or self._proof is not None or lookout.promising(glance, self.state.moved, self.heading)
 
     def _far(self, lookout: Lookout) -> bool:
         """Whether a sample of the examples is enough to see that it is not time yet."""
         peek = self.method.peek(self.state)
         if peek is None or peek.proven <= self.limits.goal(peek.value):
             return False
-        return not lookout.promising(peek, self._moved, self.heading)
+        return not lookout.promising(peek, self.state.moved, self.heading)
 
     def _advance_to_target(self) -> bool:
         """Whether the time limit allowed it."""
@@ -217,7 +204,7 @@ class Run:
             if round(self.heading * self.sampling.iterations_per_epoch) != self.state.iteration:
                 self.heading = epoch  # else it says the same without rounding, and rounds need not be cut
             if self.lookout is not None:
-                self.lookout.learn(proof, self._moved, epoch)
+                self.lookout.learn(proof, self.state.moved, epoch)
         return seen
 
     def _point(self) -> tuple[Floats, Evaluation]:

@@ -8,12 +8,12 @@ from dualfree import memory
 from dualfree.arrays import Floats
 from dualfree.inner import inner
 from dualfree.methods.base import Glance, State
+from dualfree.methods.newton_plan import GOLDEN
 from dualfree.problem import Problem
 
 _RUN = 8  # examples side by side in a sample
 _FEWEST, _SHARE = 128, 1 / 16  # examples of a sample
 _WORTH_WHILE = 200_000  # products of a glance: below, to ask a sample first costs as much
-_GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples, modulo 1, leave no wide gaps
 
 
 class _Sums(NamedTuple):
@@ -54,7 +54,7 @@ class Glances:
         if not problem.settles or problem.examples.products < _WORTH_WHILE or 2 * runs * _RUN > n:
             return None
         stride = n // runs
-        first = int(state.iteration * _GOLDEN % 1.0 * stride)
+        first = int(state.iteration * GOLDEN % 1.0 * stride)
         seen = problem.examples.fenchel_of_runs(problem.loss.native, state.w, state.alpha, first, stride, _RUN)
         return self._glance(state, _Sums(*seen, 0.0))
 

@@ -16,7 +16,7 @@ MOST_FEATURES = 5000  # a 200 MB Hessian; beyond, the stochastic methods are the
 _ROWS_A_FEATURE = (12, 40)  # of the first sample behind a Hessian
 _MORE = (1.0, 2.0)  # passes that more of them may cost: where steps are easy, and where they are hard
 _FACTOR = 0.01  # what a Cholesky factor costs for each of d³, in entries of a pass
-_GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples, modulo 1, leave no wide gaps
+GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples, modulo 1, leave no wide gaps
 _VISITS_A_FEATURE = 200  # of the rough start, but not more than half an epoch
 # Its λn is no smaller than so many times the curvature of an example: with fewer visits, and with as many as that.
 _CAUTION = (4.0, 16.0)
@@ -66,7 +66,7 @@ def spread_sample(n: int, size: int, seed: int, mixed: bool = False) -> Indices:
     >>> spread_sample(10, 5, seed=0, mixed=True) // 2
     array([0, 3, 1, 4, 2])
     """
-    stride = max(1, round(_GOLDEN * size)) if mixed else 1
+    stride = max(1, round(GOLDEN * size)) if mixed else 1
     while math.gcd(stride, size) > 1:
         stride += 1
     out = memory.empty(size, np.int64)
