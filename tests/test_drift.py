@@ -49,7 +49,7 @@ def test_the_bound_is_above_what_rounding_did(monkeypatch, loss, lam, options):
         return found
 
     monkeypatch.setattr(DfSDCA, "glance", glance)
-    monkeypatch.setattr("dualfree.lookout.Lookout.due", lambda self, moved: True)
+    monkeypatch.setattr("dualfree.lookout.Lookout.due", lambda self, moved, epoch: True)
     monkeypatch.setattr("dualfree.methods.copies.plan", lambda problem, n_threads: Plan(n_threads, 2, 1.0))
     df.solve(problem, **options, tol=1e-14, max_epochs=30)
     assert len(seen) > 10
