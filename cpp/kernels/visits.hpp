@@ -8,7 +8,7 @@ constexpr double least_scale = 1e-100;  // below, the factor goes back into its 
 
 // The visiting order is known ahead, so memory can be asked for before it is needed: first what says where a row lies, and
 // what a `table` holds of it, then the row.
-constexpr Size far_ahead = 12, near_ahead = 4;
+constexpr Size far_ahead = 16, near_ahead = 8;
 
 template <class R>
 DUALFREE_INLINE void prefetch_ahead(const R& rows, const double* table, const Size* indices, Size at, Size end) {
