@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 
 import numpy as np
-from scipy.linalg import LinAlgError, lapack
+from scipy.linalg import LinAlgError, blas, lapack
 
 from dualfree.arrays import Floats, Indices
 from dualfree.evaluation import Look
@@ -45,8 +45,9 @@ class SampledHessian(Base):
             self._factor = _cholesky(hessian, overwrite=True)
 
     def solve(self, gradient: Floats) -> Floats:
-        solution, _ = lapack.dpotrs(self._factor, gradient, lower=True)
-        return np.asarray(solution)
+        # LAPACK's own function for this takes twice as long for a single vector.
+        half = blas.dtrsv(self._factor, gradient, lower=True)
+        return np.asarray(blas.dtrsv(self._factor, half, lower=True, trans=True, overwrite_x=True))
 
 
 def _cholesky(hessian: Floats, overwrite: bool) -> Floats:
