@@ -43,6 +43,7 @@ template <class R>
 double loss_and_gradient(const R& rows, const TileLoss& loss, const double* w, double* gradient, double* margins,
                          double* derivatives, int threads) {
     const Runs<R> runs(rows);
+    const Size size = examples_a_tile(rows);
     return add_up(over_blocks(rows, threads, rows.d, gradient, [&](Size first, Size last, double* sums) {
         Sum total;
         double z[tile], derivative[tile];
@@ -52,7 +53,7 @@ double loss_and_gradient(const R& rows, const TileLoss& loss, const double* w, d
             runs.add(at, count, derivative, sums);
             if (margins) std::copy(z, z + count, margins + at);
             if (derivatives) std::copy(derivative, derivative + count, derivatives + at);
-        });
+        }, size);
         return total;
     }));
 }
@@ -79,6 +80,7 @@ template <class R>
 Certified certify(const R& rows, const TileLoss& loss, const double* w, const double* alpha, const double* margins,
                   Pair* sums, int threads) {
     const Runs<R> runs(rows);
+    const Size size = examples_a_tile(rows);
     const auto found = over_blocks(rows, threads, rows.d, sums, [&](Size first, Size last, Pair* block) {
         CertifiedSum parts;
         double z[tile];
@@ -87,7 +89,7 @@ Certified certify(const R& rows, const TileLoss& loss, const double* w, const do
             if (!margins) runs.dot(at, count, w, z);
             parts.add(loss.certify(at, count, margins ? margins + at : z, alpha, both));
             runs.add(at, count, both, block);
-        });
+        }, size);
         return parts;
     });
     return add_up(found);
@@ -102,6 +104,7 @@ struct Glanced {
 template <class R>
 Glanced fenchel(const R& rows, const TileLoss& loss, const double* w, const double* alpha, double* margins, int threads) {
     const Runs<R> runs(rows);
+    const Size size = examples_a_tile(rows);
     const auto found = over_blocks(rows, threads, 0, static_cast<double*>(nullptr), [&](Size first, Size last, double*) {
         Glanced block;
         Pair both[tile];
@@ -109,7 +112,7 @@ Glanced fenchel(const R& rows, const TileLoss& loss, const double* w, const doub
             runs.dot(at, count, w, margins + at);
             block.parts.add(loss.certify(at, count, margins + at, alpha, both));
             for (Size k = 0; k < count; ++k) block.outside += std::fabs(both[k].second - alpha[at + k]);
-        });
+        }, size);
         return block;
     });
     Glanced total;

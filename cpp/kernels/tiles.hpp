@@ -13,8 +13,17 @@ namespace dualfree {
 constexpr Size tile = 128;
 
 template <class Visit>
-void in_tiles(Size first, Size last, Visit&& visit) {
-    for (Size at = first; at < last; at += tile) visit(at, std::min(tile, last - at));
+void in_tiles(Size first, Size last, Visit&& visit, Size size = tile) {
+    for (Size at = first; at < last; at += size) visit(at, std::min(size, last - at));
+}
+
+// Examples of a tile in a pass. Memory has nothing to do while losses are computed: where short rows come from there, and not
+// from a cache, these turns must be short. Long rows, and those of a cache, would only pay for more turns.
+template <class R>
+Size examples_a_tile(const R& rows) {
+    constexpr Size cached = 1 << 22, longest = 24, few = 32;
+    const Size work = rows.work_before(rows.n);
+    return work > cached && work <= (longest + 1) * rows.n ? few : tile;
 }
 
 struct Certified {
