@@ -18,6 +18,16 @@ static nb::tuple check_rows(nb::tuple rows_tuple, Size stored, int threads) {
     return nb::make_tuple(names[int(found.fault)], found.row, found.column, found.sorted, found.same);
 }
 
+template <class Value>
+static nb::object two_values_of(In<Value> values) {
+    const auto found = two_values(values.data(), Size(values.size()));
+    return found ? nb::object(nb::make_tuple(found->first, found->second)) : nb::none();
+}
+
 void bind_checks(nb::module_& module) {
+    module.def("two_values", &two_values_of<double>, nb::arg("values"));
+    module.def("two_values", &two_values_of<float>, nb::arg("values"));
+    module.def("two_values", &two_values_of<std::int64_t>, nb::arg("values"));
+    module.def("two_values", &two_values_of<std::int32_t>, nb::arg("values"));
     module.def("check_rows", &check_rows, nb::arg("rows"), nb::arg("stored"), nb::arg("threads") = 1);
 }

@@ -1,8 +1,11 @@
 // One look at X before any work starts: everything that would make a kernel read out of bounds or an answer wrong.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "pool.hpp"
@@ -41,6 +44,20 @@ bool all_finite(const Value* values, Size count, int threads) {
         if (zero_if_finite(values + first, cut(count, threads, thread + 1) - first) != 0) good = false;
     });
     return good;
+}
+
+// The first value and the next one that differs, or the first twice; nothing if there are more than two, or NaN, which equals
+// nothing.
+template <class Value>
+std::optional<std::pair<Value, Value>> two_values(const Value* values, Size count) {
+    if (count == 0) return {};
+    const Value first = values[0];
+    const Value* differs = std::find_if(values, values + count, [first](Value v) { return v != first; });
+    const Value other = differs == values + count ? first : *differs;
+    Size more = 0;
+    for (Size k = 0; k < count; ++k) more += !(values[k] == first || values[k] == other);
+    if (more > 0) return {};
+    return std::pair{first, other};
 }
 
 // What is wrong with row i, if anything is; `seen[j] == i` marks a column that it had before.

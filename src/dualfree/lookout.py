@@ -37,7 +37,7 @@ class Lookout:
     """
 
     def __init__(self, method: "Method", limits: Limits, from_zero: bool) -> None:
-        largest = float(method.problem.l.max())
+        largest = method.problem.largest_l
         problem = method.problem
         looks = method.sampling.sampling.looks
         self._margin = looks.margin

@@ -55,7 +55,7 @@ class Run:
         self.seconds = 0.0
         self.best: tuple[Floats, Floats, Certificate]  # w, α, and what is known of them
         self._room = memory.empty(len(state.w)), memory.empty(len(state.alpha))  # for these two
-        from_zero = not state.alpha.any()
+        from_zero = state.from_zero or not state.alpha.any()
         self.lookout = Lookout(method, limits, from_zero) if limits.evaluate_every is None else None
         cheap = self.lookout is not None and from_zero
         first = self._note(*(method.evaluate_zero(state) if cheap else self._point()))
@@ -197,7 +197,10 @@ class Run:
         )
         if len(self.history) == 1 or proof.beats(self.best[2]):
             point, alpha = self._room
-            point[:] = w
+            if self.limits.reached(proof):
+                point = w  # the last one: nobody will write on it
+            else:
+                point[:] = w
             self.method.write_alpha(self.state, alpha)
             self.best = (point, alpha, proof)
         if self._wanted:  # else a limit asked for it, and a resumed run must look where one without that limit would

@@ -115,6 +115,16 @@ class Problem:
         """Smoothness ``l_i`` of each φ_i."""
         return self.loss.l
 
+    @property
+    def mean_l(self) -> float:
+        """The mean of the l_i, without a vector of them where they are all the same."""
+        return self.loss.mean_l
+
+    @property
+    def largest_l(self) -> float:
+        """The largest of the l_i, likewise."""
+        return self.loss.largest_l
+
     @cached_property
     def norms(self) -> Floats:
         """``‖A_i‖``."""
@@ -128,7 +138,7 @@ class Problem:
     @cached_property
     def hardness(self) -> float:
         """``l ‖A‖²/(λn)`` for a typical example: what dfSDCA's epochs grow with."""
-        return float(self.l.mean()) * self.examples.typical_square_norm / (self.lam * self.n)
+        return self.mean_l * self.examples.typical_square_norm / (self.lam * self.n)
 
     @property
     def mu(self) -> float:

@@ -208,7 +208,7 @@ def _solve_by(
     start.seed = seed
     if running.takes_all and isinstance(warm_start, Result) and warm_start.w.size == problem.d:
         start.w[:] = warm_start.w.ravel()  # these methods keep w and derive α, not the other way round
-    if not np.isfinite(start.w).all():
+    if warm_start is not None and not np.isfinite(start.w).all():
         raise ValueError("warm_start is so large that its w = (1/λn) Σ A_i α_i overflows; start from a smaller α.")
     tuning: Tuning | None = None
     if tuned:

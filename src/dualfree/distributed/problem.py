@@ -111,6 +111,14 @@ class ClusterProblem(Problem):
         """One number that stands for all."""
         return np.array([self._l])
 
+    @property
+    def mean_l(self) -> float:
+        return self._l
+
+    @property
+    def largest_l(self) -> float:
+        return self._l
+
     def primal(self, alpha: ArrayLike) -> Floats:
         alpha = vector("alpha", alpha, self.n)
         crew = self.crew

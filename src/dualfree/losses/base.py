@@ -111,6 +111,16 @@ class Loss:
         base = vector("smoothness(y)", self.smoothness(self.y), len(self.y))
         return base if self.weight is None else np.abs(self.weight) * base
 
+    @property
+    def mean_l(self) -> float:
+        """The mean of the l_i."""
+        return float(self.l.mean())
+
+    @property
+    def largest_l(self) -> float:
+        """The largest of the l_i."""
+        return float(self.l.max())
+
     def weighted(self, values: Floats, indices: Indices | None = None) -> Floats:
         """`values`, each times its example's weight."""
         if self.weight is None:

@@ -2,10 +2,9 @@
 
 import math
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from dualfree.arrays import Floats, positive
+from dualfree.arrays import positive
 from dualfree.losses.builtin import BuiltIn, TwoClasses
 
 
@@ -19,11 +18,9 @@ class Sigmoid(TwoClasses):
     """
 
     kind = "sigmoid"
+    largest_curvature = math.sqrt(3) / 18
     convex = False
     bounded = True
-
-    def smoothness(self, y: Floats) -> Floats:
-        return np.full(len(y), math.sqrt(3) / 18)
 
 
 class Savage(TwoClasses):
@@ -38,10 +35,8 @@ class Savage(TwoClasses):
     kind = "savage"
     convex = False
     bounded = True
-
-    def smoothness(self, y: Floats) -> Floats:
-        s = (15 - math.sqrt(33)) / 24  # where f'' = 8s²(1 − s)(2 − 3s) is largest, s = 1/(1 + exp(2yz))
-        return np.full(len(y), 8 * s * s * (1 - s) * (2 - 3 * s))
+    _STEEPEST = (15 - math.sqrt(33)) / 24  # where f'' = 8s²(1 − s)(2 − 3s) is largest, s = 1/(1 + exp(2yz))
+    largest_curvature = 8 * _STEEPEST**2 * (1 - _STEEPEST) * (2 - 3 * _STEEPEST)
 
 
 class Tukey(BuiltIn):
@@ -56,6 +51,7 @@ class Tukey(BuiltIn):
     """
 
     kind = "tukey"
+    largest_curvature = 1.0
     convex = False
     bounded = True
 
@@ -66,6 +62,3 @@ class Tukey(BuiltIn):
     @property
     def parameters(self) -> tuple[float, ...]:
         return (self.c,)
-
-    def smoothness(self, y: Floats) -> Floats:
-        return np.ones(len(y))

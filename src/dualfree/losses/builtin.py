@@ -11,10 +11,25 @@ from dualfree.losses.base import Loss
 from dualfree.losses.targets import several_targets
 
 
+_NUMBERS = tuple(np.dtype(kind) for kind in (np.float64, np.float32, np.int64, np.int32))
+
+
 class BuiltIn(Loss):
     """A loss whose formulas are native: `value`, `derivative` and `conjugate` call them."""
 
     kind: ClassVar[str]
+    largest_curvature: float  # of f, whatever y is
+
+    def smoothness(self, y: Floats) -> Floats:
+        return np.full(len(y), self.largest_curvature)
+
+    @property
+    def mean_l(self) -> float:
+        return self.largest_curvature if self.weight is None else super().mean_l
+
+    @property
+    def largest_l(self) -> float:
+        return self.largest_curvature if self.weight is None else super().largest_l
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -97,7 +112,7 @@ class Labelled(BuiltIn):
             ) from None
         if labels.ndim != 1:
             raise ValueError(f"y has shape {labels.shape}; it must be a vector of labels.")
-        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        if labels.dtype.kind == "f" and not np.isfinite(self.classes).all():
             at = int(np.flatnonzero(~np.isfinite(labels))[0])
             raise ValueError(f"y[{at}] is {labels[at]}; every label must be finite.")
         if len(labels) and len(self.classes) != 2:
@@ -116,17 +131,17 @@ class TwoClasses(Labelled):
 
     def at_zero(self, total: int) -> tuple[float, float]:
         # Both classes have the same loss at z = 0, and no loss is below zero: nothing to add up but the weights.
-        mean = 1.0 if self.weight is None else float(self.weight.mean())
-        return mean * float(self.value(np.zeros(1), np.ones(1))[0]), 0.0
+        mean, found = 1.0 if self.weight is None else float(self.weight.mean()), np.empty(1)
+        kernels.loss_value((self.kind, np.ones(1), None, *self.parameters), np.zeros(1), found)
+        return mean * float(found[0]), 0.0
 
 
 def _different(labels: NDArray[Any]) -> NDArray[Any]:
     """The different labels in order; without sorting all of them where there are two numbers."""
-    if labels.size and labels.dtype.kind in "fiu":
-        low, high = labels.min(), labels.max()
-        ends = np.array([low, high] if low < high else [low], dtype=labels.dtype)
-        if sum(np.count_nonzero(labels == end) for end in ends) == labels.size:  # not with NaN, which equals nothing
-            return ends
+    if labels.dtype in _NUMBERS and labels.ndim == 1:
+        found = kernels.two_values(np.ascontiguousarray(labels))
+        if found is not None:
+            return np.array(sorted(set(found)), dtype=labels.dtype)
     return np.unique(labels)
 
 
@@ -141,9 +156,7 @@ class Logistic(TwoClasses):
     """
 
     kind = "logistic"
-
-    def smoothness(self, y: Floats) -> Floats:
-        return np.full(len(y), 0.25)
+    largest_curvature = 0.25
 
 
 class Squared(BuiltIn):
@@ -156,14 +169,12 @@ class Squared(BuiltIn):
     """
 
     kind = "squared"
+    largest_curvature = 1.0
     quadratic = True
 
     def _targets(self, y: ArrayLike) -> Floats:
         targets, self.outputs = several_targets(y)
         return targets
-
-    def smoothness(self, y: Floats) -> Floats:
-        return np.ones(len(y))
 
 
 class SquaredHinge(TwoClasses):
@@ -176,9 +187,7 @@ class SquaredHinge(TwoClasses):
     """
 
     kind = "squared-hinge"
-
-    def smoothness(self, y: Floats) -> Floats:
-        return np.full(len(y), 2.0)
+    largest_curvature = 2.0
 
 
 class SmoothedHinge(TwoClasses):
@@ -196,14 +205,12 @@ class SmoothedHinge(TwoClasses):
 
     def __init__(self, y: ArrayLike, gamma: float = 1.0, weight: ArrayLike | None = None) -> None:
         self.gamma = positive("gamma", gamma)
+        self.largest_curvature = 1 / self.gamma
         super().__init__(y, weight)
 
     @property
     def parameters(self) -> tuple[float, ...]:
         return (self.gamma,)
-
-    def smoothness(self, y: Floats) -> Floats:
-        return np.full(len(y), 1 / self.gamma)
 
 
 class Huber(BuiltIn):
@@ -218,6 +225,7 @@ class Huber(BuiltIn):
     """
 
     kind = "huber"
+    largest_curvature = 1.0
 
     def __init__(self, y: ArrayLike, delta: float = 1.0, weight: ArrayLike | None = None) -> None:
         self.delta = positive("delta", delta)
@@ -230,6 +238,3 @@ class Huber(BuiltIn):
     @property
     def parameters(self) -> tuple[float, ...]:
         return (self.delta,)
-
-    def smoothness(self, y: Floats) -> Floats:
-        return np.ones(len(y))

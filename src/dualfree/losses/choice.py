@@ -17,6 +17,7 @@ class _OnBlocks(BuiltIn, ABC):
 
     _start: Any = None
     vector = True
+    largest_curvature = 0.5
 
     @property
     def places(self) -> tuple[Any, ...] | None:
@@ -35,9 +36,6 @@ class _OnBlocks(BuiltIn, ABC):
     @abstractmethod
     def _check(self, examples: Blocks) -> None:
         """Raise one sentence where targets and groups do not go together."""
-
-    def smoothness(self, y: Floats) -> Floats:
-        return np.full(len(y), 0.5)
 
 
 class ConditionalLogit(_OnBlocks):

@@ -37,15 +37,13 @@ class Softmax(BuiltIn):
     """
 
     kind = "softmax"
+    largest_curvature = 0.5
     classes: NDArray[Any]
 
     def _targets(self, y: ArrayLike) -> Floats:
         numbers, self.classes = class_numbers(y)
         self.outputs = len(self.classes)
         return numbers
-
-    def smoothness(self, y: Floats) -> Floats:
-        return np.full(len(y), 0.5)
 
     def value(self, z: ArrayLike, y: ArrayLike) -> Floats:
         """``f`` for rows of scores z and class numbers y."""

@@ -23,6 +23,4 @@ class PositiveUnlabelled(Labelled):
     """
 
     kind = "positive-unlabelled"
-
-    def smoothness(self, y: Floats) -> Floats:
-        return np.full(len(y), 0.25)
+    largest_curvature = 0.25

@@ -34,6 +34,7 @@ class State:
     seed: int = 0
     moved: float = 0.0
     drift: Drift = field(default_factory=Drift)
+    from_zero: bool = False  # whether it is known that the run began at α = 0
 
     def copy(self) -> "State":
         """An independent copy."""

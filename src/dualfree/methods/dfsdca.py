@@ -55,8 +55,9 @@ class DfSDCA(Method):
         self._glances = Glances(problem)
 
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
-        w = self.problem.combination(alpha).ravel() if alpha.any() else memory.zeros(self.problem.d)
-        state = State(w, alpha, centre=intercept, drift=Drift(at=-1 if alpha.any() else 0))
+        from_zero = not alpha.any()
+        w = memory.zeros(self.problem.d) if from_zero else self.problem.combination(alpha).ravel()
+        state = State(w, alpha, centre=intercept, drift=Drift(at=0 if from_zero else -1), from_zero=from_zero)
         if self._guard is not None:
             self._guard.keep(state)
         return state

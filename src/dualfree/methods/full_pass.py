@@ -57,9 +57,10 @@ class FullPass(Method):
         return False
 
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
-        w = self.problem.primal(alpha).ravel() if alpha.any() else memory.zeros(self.problem.d)
+        from_zero = not alpha.any()
+        w = memory.zeros(self.problem.d) if from_zero else self.problem.primal(alpha).ravel()
         w[self.problem.free] = intercept
-        return State(w, alpha)
+        return State(w, alpha, from_zero=from_zero)
 
     def advance(self, state: State, draws: Draws) -> None:
         for _ in range(draws.count):

@@ -54,7 +54,7 @@ class Newton(FullPass):
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
         state = super().start(alpha, intercept)
         all_at_once = self.problem.loss.quadratic and self._sample == self.problem.n  # the first step is the last
-        if alpha.any() or not self.problem.loss.all_convex or all_at_once:
+        if not state.from_zero or not self.problem.loss.all_convex or all_at_once:
             return state
         rough = self._look(rough_start(self.problem))
         if self.problem.intercept or rough.evaluation.value < self.problem.loss.at_zero(self.problem.examples.total)[0]:
