@@ -91,7 +91,8 @@ class ClusterProblem(Problem):
         sums = crew.attempt(lambda: crew.total(crew.each(passes.facts))).numbers
         stored, squares, smoothness, norms, together, value, conjugate, n = sums.tolist()
         typical = norms / n
-        self._l = together / norms if norms else smoothness / n  # so that l times the typical square norm is the mean
+        # So that l times the typical square norm is the mean.
+        self._l = float(together / norms if norms else smoothness / n)
         self.facts = Facts(
             int(n),
             crew.blocks.surveys[0].columns + intercept,

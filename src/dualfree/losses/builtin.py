@@ -10,7 +10,6 @@ from dualfree.arrays import Floats, Indices, positive
 from dualfree.losses.base import Loss
 from dualfree.losses.targets import several_targets
 
-
 _NUMBERS = tuple(np.dtype(kind) for kind in (np.float64, np.float32, np.int64, np.int32))
 
 

@@ -1,8 +1,5 @@
 """The loss of learning from positive and unlabelled examples."""
 
-import numpy as np
-
-from dualfree.arrays import Floats
 from dualfree.losses.builtin import Labelled
 
 
