@@ -29,12 +29,19 @@ void bind_eso(nb::module_& module) {
         require_size("out", out.size(), features_of(seen));
         on_rows(rows, [&](const auto& r) { feature_squares(r, mass.data(), out.data()); });
     }, nb::arg("rows"), nb::arg("mass"), nb::arg("out").noconvert());
-    module.def("square_norms", [](nb::tuple rows, std::optional<In<double>> beta, Out<double> out) {
+    module.def("square_norms", [](nb::tuple rows, std::optional<In<double>> beta, Out<double> out, int threads) {
         const Rows seen = rows_from(rows);
         if (beta) require_size("beta", beta->size(), features_of(seen));
         require_size("out", out.size(), examples_of(seen));
-        on_rows(rows, [&](const auto& r) { square_norms(r, data_or_null(beta), out.data()); });
-    }, nb::arg("rows"), nb::arg("beta").none(), nb::arg("out").noconvert());
+        on_rows(rows, [&](const auto& r) { square_norms(r, data_or_null(beta), out.data(), threads); });
+    }, nb::arg("rows"), nb::arg("beta").none(), nb::arg("out").noconvert(), nb::arg("threads") = 1);
+    module.def("mean_square", [](nb::tuple rows, Size runs, Size length) {
+        if (runs < 2 || length < 1 || length > examples_of(rows_from(rows)))
+            throw nb::value_error("runs must be at least 2, and length from 1 to the number of examples.");
+        double mean = 0;
+        on_rows(rows, [&](const auto& r) { mean = mean_square(r, runs, length); });
+        return mean;
+    }, nb::arg("rows"), nb::arg("runs"), nb::arg("length"));
     module.def("groups_touching", [](nb::tuple rows, In<Size> members, In<Size> start, Out<double> out) {
         on_rows(rows, [&](const auto& r) { groups_touching(r, groups_from(members, start), out.data()); });
     }, nb::arg("rows"), nb::arg("members"), nb::arg("start"), nb::arg("out").noconvert());

@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include "kernels/blocks.hpp"
 #include "rows.hpp"
 
 namespace dualfree {
@@ -23,16 +24,29 @@ void feature_squares(const R& rows, const double* mass, double* out) {
 
 // out[i] = sum_j beta_j A_ij^2 (beta nullptr: all one)
 template <class R>
-void square_norms(const R& rows, const double* beta, double* out) {
-    for (Size i = 0; i < rows.n; ++i) {
-        if (!beta) {
-            out[i] = rows.square(i);
-            continue;
+void square_norms(const R& rows, const double* beta, double* out, int threads) {
+    over_rows(rows, threads, [&](Size first, Size last) {
+        for (Size i = first; i < last; ++i) {
+            if (!beta) {
+                out[i] = rows.square(i);
+                continue;
+            }
+            double sum = 0;
+            rows.for_each(i, [&](Size j, double x) { sum += beta[j] * x * x; });
+            out[i] = sum;
         }
-        double sum = 0;
-        rows.for_each(i, [&](Size j, double x) { sum += beta[j] * x * x; });
-        out[i] = sum;
+    });
+}
+
+// Mean of |A_i|^2 over runs of `length` examples, the first at the beginning and the last at the end; there are two at least.
+template <class R>
+double mean_square(const R& rows, Size runs, Size length) {
+    double sum = 0;
+    for (Size k = 0; k < runs; ++k) {
+        const Size first = (rows.n - length) * k / (runs - 1);
+        for (Size i = first; i < first + length; ++i) sum += rows.square(i);
     }
+    return sum / double(runs * length);
 }
 
 // A partition of the examples: group g is members[start[g]] .. members[start[g + 1]].
