@@ -132,6 +132,20 @@ def test_built_in_losses_pass_the_check_for_custom_ones(name):
     check_loss(loss_of(name))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_, ">f8", "U3", object])
+@pytest.mark.parametrize("step", [1, 3])
+def test_labels_of_any_type_are_those_that_sorting_finds(dtype, step):
+    labels = np.tile([1, 1, 0, 1, 0], 30).astype(dtype)[::step]
+    loss = df.losses.Logistic(labels)
+    np.testing.assert_array_equal(loss.classes, np.unique(labels))
+    assert loss.classes.dtype == labels.dtype
+    np.testing.assert_array_equal(loss.y, np.where(labels == loss.classes[1], 1.0, -1.0))
+
+
+def test_zero_and_minus_zero_are_one_label():
+    assert df.losses.Logistic([0.0, -0.0, 1.0]).classes.tolist() == [0.0, 1.0]
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("k", [0.0, 0.3, 1.0, 7.0])
 def test_a_weight_multiplies_value_derivative_and_smoothness(name, k):

@@ -18,7 +18,7 @@ def ragged(n: int, d: int, longest: int, seed: int = 0) -> sparse.csr_matrix:
     return sparse.csr_matrix((rng.normal(size=start[-1]), columns, start), shape=(n, d))
 
 
-@pytest.mark.parametrize("longest", [3, 15, 16, 17, 40])
+@pytest.mark.parametrize("longest", [3, 23, 24, 25, 60])
 @pytest.mark.parametrize("constant", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_passes_are_those_of_dense_rows(longest, constant, dtype):
@@ -51,6 +51,26 @@ def test_the_same_bits_for_any_number_of_threads():
         assert (other.value, other.duality_gap) == (seen[0].value, seen[0].duality_gap)
         np.testing.assert_array_equal(other.gradient, seen[0].gradient)
         np.testing.assert_array_equal(z, margins[0])
+
+
+def test_short_rows_that_no_cache_holds():
+    """Tiles are shorter there; four entries in each of a million rows."""
+    rng = np.random.default_rng(0)
+    n, d = 1_000_000, 40
+    columns = (rng.integers(0, 10, size=(n, 4)) + np.arange(0, d, 10)).astype(np.int32).ravel()
+    X = sparse.csr_matrix((rng.normal(size=4 * n), columns, np.arange(0, 4 * n + 1, 4, dtype=np.int32)), shape=(n, d))
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    w, alpha = rng.normal(size=d), y * rng.uniform(0.1, 0.9, size=n)
+    z = X @ w
+    problems = [df.Problem(X, df.losses.Logistic(y), lam=1e-3, n_threads=k) for k in (1, 2)]
+    seen = [problem.evaluate(w, alpha, n_threads=k) for k, problem in enumerate(problems, 1)]
+    value = np.logaddexp(0, -y * z).mean() + 0.5e-3 * w @ w
+    assert seen[0].value == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(seen[0].gradient, X.T @ (-y / (1 + np.exp(y * z))) / n + 1e-3 * w, atol=1e-12)
+    assert seen[0].duality_gap == pytest.approx(value - problems[0].dual_value(alpha), rel=1e-9)
+    assert (seen[1].value, seen[1].duality_gap) == (seen[0].value, seen[0].duality_gap)
+    np.testing.assert_array_equal(problems[1].norms, problems[0].norms)
+    np.testing.assert_allclose(problems[0].norms, np.linalg.norm(X.data.reshape(n, 4), axis=1), rtol=1e-14)
 
 
 def test_a_glance_is_what_the_evaluation_says():

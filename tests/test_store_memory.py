@@ -28,8 +28,8 @@ LIMITED = textwrap.dedent(
             return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
     path, allowed = sys.argv[1], int(sys.argv[2])
-    # A small fit first: threads, lazily made tables and the buffers of BLAS are not what is measured. On some processors
-    # BLAS needs no buffer for a product as small as those of this fit.
+    # A small fit first: threads, lazily made tables and the buffers of BLAS are not what is measured. On some
+    # processors BLAS needs no buffer for a product as small as those of this fit.
     np.ones((300, 300)) @ np.ones((300, 300))
     LogisticRegression(solver="dfsdca").fit(np.eye(60), np.arange(60) % 3).score(np.eye(60), np.arange(60) % 3)
     # Each of the threads that read has a stack of 8 MB, most of which is never touched.
