@@ -8,12 +8,14 @@ from pathlib import Path
 import benchmarks.peers
 import numpy as np
 import pytest
-from benchmarks import data, files, objective, optimum, scaling, threads
+from benchmarks import data, files, kernel, objective, optimum, scaling, threads
 from benchmarks.objective import gradient, value, value_and_gradient
 from benchmarks.peers import LOSSES, MODULES, Peer, Task, base, peers, peers_of
 from benchmarks.peers.dualfree import problem_of
 from benchmarks.race import pictures, rule, tables
 from scipy.sparse import csr_matrix
+
+import dualfree as df
 
 DOCUMENTED = [benchmarks.peers, base, data, files, objective, optimum, pictures, rule, scaling, tables, threads]
 
@@ -118,6 +120,18 @@ def test_examples(module):
     outcome = doctest.testmod(module)
     assert outcome.failed == 0
     assert outcome.attempted > 0
+
+
+def test_the_kernel_benchmark_times_steps_that_converge():
+    digits = data.load("digits")
+    problem = df.Problem(digits.X, df.losses.Logistic(digits.y), 1 / len(digits.y))
+    calls = kernel.contestants(problem)
+    before = calls["evaluation"]()
+    for _ in range(10):
+        assert all(calls[step]() > 0 for step in kernel.STEPS)
+    after = calls["evaluation"]()
+    assert after.duality_gap < 1e-6 * before.duality_gap
+    assert calls["pass"]().value == pytest.approx(after.value, rel=1e-14)
 
 
 def test_benchopt_runs_it():

@@ -58,6 +58,7 @@ class Run:
         from_zero = state.from_zero or not state.alpha.any()
         self.lookout = Lookout(method, limits, from_zero) if limits.evaluate_every is None else None
         cheap = self.lookout is not None and from_zero
+        self._at_zero = cheap and not self.problem.intercept  # for the first look alone
         first = self._note(*(method.evaluate_zero(state) if cheap else self._point()))
         theorem = 2 if self.problem.loss.all_convex else 1
         self.start_potential = math.nan  # full-pass methods have no use for it
@@ -199,10 +200,13 @@ class Run:
             point, alpha = self._room
             if self.limits.reached(proof):
                 point = w  # the last one: nobody will write on it
+            elif self._at_zero:
+                point = np.zeros(len(w))  # for which the system has pages that nobody need touch
             else:
                 point[:] = w
             self.method.write_alpha(self.state, alpha)
             self.best = (point, alpha, proof)
+            self._at_zero = False
         if self._wanted:  # else a limit asked for it, and a resumed run must look where one without that limit would
             if round(self.heading * self.sampling.iterations_per_epoch) != self.state.iteration:
                 self.heading = epoch  # else it says the same without rounding, and rounds need not be cut

@@ -126,6 +126,11 @@ class Problem:
         return self.loss.largest_l
 
     @cached_property
+    def common_l(self) -> float | Floats:
+        """The l_i, or the one number that all of them are."""
+        return self.largest_l if self.largest_l == self.mean_l else self.l
+
+    @cached_property
     def norms(self) -> Floats:
         """``‖A_i‖``."""
         return self.examples.norms

@@ -72,7 +72,7 @@ def _condition(bound: BoundSampling, theorem: int) -> Floats:
     problem = bound.problem
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         if theorem == 2:
-            ratio = problem.l * bound.v / problem.n / problem.lam
+            ratio = problem.common_l * bound.v / problem.n / problem.lam
         else:
             ratio = problem.L / problem.lam * (problem.L / problem.convexity.sigma) * bound.v / problem.n
     if not np.isfinite(ratio).all():
