@@ -7,7 +7,9 @@ from scipy import sparse
 import dualfree as df
 from dualfree._native import kernels
 from dualfree.methods.curvature import Base, LimitedMemory
+from dualfree.methods.newton import Newton
 from dualfree.methods.newton_plan import plan, sample_size, spread_sample
+from dualfree.steps import StepRule
 from helpers.off_centre import LOSSES, OUTPUTS, make_data, make_loss
 
 INTERCEPT = [False, True]
@@ -238,3 +240,15 @@ def test_the_alpha_of_a_point_that_is_not_the_last_is_derived_from_it(monkeypatc
     monkeypatch.undo()
     last = df.solve(problem, method=method, tol=0.0, max_epochs=2)
     np.testing.assert_array_equal(result.w, last.w)
+
+
+@pytest.mark.parametrize("loss", [df.losses.Squared, df.losses.Logistic])
+def test_a_step_that_was_too_long_blames_the_sample_where_the_curvature_never_changes(loss):
+    X = np.random.default_rng(0).normal(size=(3000, 4))
+    problem = df.Problem(X, loss(np.sign(X[:, 0])), lam=1e-6)
+    rule = StepRule("newton", np.ones(1), None, 1.0, None)
+    method = Newton(problem, df.samplings.Nice(3000).bind(problem), rule)
+    first = method._size(0)
+    assert first < 3000
+    assert method._outgrown(0.5, 1e-3, 1, shortened=True) == (loss is df.losses.Squared)
+    assert method._size(method._growths) == (3000 if loss is df.losses.Squared else first)

@@ -74,8 +74,9 @@ class Newton(FullPass):
             return self.problem.n  # the curvature is the same everywhere: to know it is to be done
         return int(min(self.problem.n, self._sample * _GROWTH**growths))
 
-    def _outgrown(self, fall: float, decrement: float, steps: int) -> bool:
-        if fall < 1:
+    def _outgrown(self, fall: float, decrement: float, steps: int, shortened: bool) -> bool:
+        # With a curvature that never changes, nothing but the sample can make a step too long.
+        if fall < 1 and not (shortened and self.problem.loss.quadratic):
             if steps == 1:  # far from the optimum it is not the sample that limits a step
                 return False
             still = math.log(max(10 * decrement / max(self.tol, 1e-12), 1.0)) / -math.log(max(fall, 1e-12))
