@@ -3,6 +3,8 @@
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dualfree.limits import Limits
 from dualfree.result import Certificate
 
@@ -37,7 +39,7 @@ class Lookout:
     """
 
     def __init__(self, method: "Method", limits: Limits, from_zero: bool) -> None:
-        largest = method.problem.largest_l
+        largest = float(np.max(method.problem.common_l))
         problem = method.problem
         looks = method.sampling.sampling.looks
         self._margin = looks.margin

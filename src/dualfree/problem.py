@@ -115,20 +115,10 @@ class Problem:
         """Smoothness ``l_i`` of each φ_i."""
         return self.loss.l
 
-    @property
-    def mean_l(self) -> float:
-        """The mean of the l_i, without a vector of them where they are all the same."""
-        return self.loss.mean_l
-
-    @property
-    def largest_l(self) -> float:
-        """The largest of the l_i, likewise."""
-        return self.loss.largest_l
-
     @cached_property
     def common_l(self) -> float | Floats:
-        """The l_i, or the one number that all of them are."""
-        return self.largest_l if self.largest_l == self.mean_l else self.l
+        """The l_i, or the one number that all of them are: for what needs no vector of them."""
+        return self.loss.common_l
 
     @cached_property
     def norms(self) -> Floats:
@@ -143,7 +133,7 @@ class Problem:
     @cached_property
     def hardness(self) -> float:
         """``l ‖A‖²/(λn)`` for a typical example: what dfSDCA's epochs grow with."""
-        return self.mean_l * self.examples.typical_square_norm / (self.lam * self.n)
+        return float(np.mean(self.common_l)) * self.examples.typical_square_norm / (self.lam * self.n)
 
     @property
     def mu(self) -> float:

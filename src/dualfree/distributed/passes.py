@@ -37,7 +37,7 @@ def rough(block: Block, loss: Loss, lam: float) -> Report:
     """What the block's examples alone say of w, after a fraction of an epoch; times their number."""
     n = block.examples.n
     alone = SimpleNamespace(
-        n=n, d=block.examples.d, lam=lam, largest_l=loss.largest_l, loss=loss, examples=block.examples, intercept=False
+        n=n, d=block.examples.d, lam=lam, common_l=loss.common_l, loss=loss, examples=block.examples, intercept=False
     )
     return report([], n * rough_start(alone))
 

@@ -113,11 +113,7 @@ class ClusterProblem(Problem):
         return np.array([self._l])
 
     @property
-    def mean_l(self) -> float:
-        return self._l
-
-    @property
-    def largest_l(self) -> float:
+    def common_l(self) -> float:
         return self._l
 
     def primal(self, alpha: ArrayLike) -> Floats:

@@ -112,14 +112,9 @@ class Loss:
         return base if self.weight is None else np.abs(self.weight) * base
 
     @property
-    def mean_l(self) -> float:
-        """The mean of the l_i."""
-        return float(self.l.mean())
-
-    @property
-    def largest_l(self) -> float:
-        """The largest of the l_i."""
-        return float(self.l.max())
+    def common_l(self) -> float | Floats:
+        """The l_i, or the one number that all of them are, where that is known."""
+        return self.l
 
     def weighted(self, values: Floats, indices: Indices | None = None) -> Floats:
         """`values`, each times its example's weight."""

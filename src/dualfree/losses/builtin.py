@@ -23,12 +23,8 @@ class BuiltIn(Loss):
         return np.full(len(y), self.largest_curvature)
 
     @property
-    def mean_l(self) -> float:
-        return self.largest_curvature if self.weight is None else super().mean_l
-
-    @property
-    def largest_l(self) -> float:
-        return self.largest_curvature if self.weight is None else super().largest_l
+    def common_l(self) -> float | Floats:
+        return self.largest_curvature if self.weight is None else self.l
 
     @property
     def parameters(self) -> tuple[float, ...]:

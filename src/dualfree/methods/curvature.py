@@ -63,7 +63,7 @@ class Scaled(Base):
     """A multiple of the identity: the bound ``mean of l_i‖A_i‖² + λ`` at first, then what the last move showed."""
 
     def __init__(self, problem: Problem) -> None:
-        self._curvature = problem.mean_l * problem.examples.typical_square_norm + problem.lam
+        self._curvature = float(np.mean(problem.common_l)) * problem.examples.typical_square_norm + problem.lam
 
     def learn(self, move: Floats, change: Floats) -> None:
         self._curvature = inner(change, change) / inner(move, change)

@@ -88,7 +88,7 @@ def rough_start(problem: Any) -> Floats:
     draws = Draws(spread_sample(n, count, 0, mixed=True))
     typical = problem.examples.typical_square_norm
     caution = _CAUTION[count == _VISITS_A_FEATURE * problem.d]
-    inverse = 1 / max(problem.lam * n, caution * typical * problem.largest_l)
+    inverse = 1 / max(problem.lam * n, caution * typical * float(np.max(problem.common_l)))
     # One curvature for all: at least that of any row that is not four times as long as others.
     scale = np.array([4 * typical * inverse])
     problem.examples.dfsdca(problem.loss.native, NEARLY, scale, inverse, draws, 0.0, alpha, w)

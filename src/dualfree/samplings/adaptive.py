@@ -61,10 +61,8 @@ class Adaptive(_Serial):
 
 def gain_sizes(problem: "Problem", v: Floats) -> Floats:
     """``√(v_i + nλ/l_i)``: a move of α_i by δ gains the dual about ``(δ times this)²``, up to a factor for all."""
-    if isinstance(problem.common_l, float) and problem.common_l > 0:
-        return np.asarray(np.sqrt(v + problem.n * problem.lam / problem.common_l))
     with np.errstate(divide="ignore"):
-        slack = problem.n * problem.lam / problem.l
+        slack = problem.n * problem.lam / np.asarray(problem.common_l)
     # A loss of weight zero has l_i = 0 and nothing to move: any finite number will do.
     return np.asarray(np.sqrt(v + np.where(np.isfinite(slack), slack, 0.0)))
 
