@@ -186,3 +186,8 @@ def test_a_python_callback_through_ctypes_is_slow_but_safe():
 def test_compiled_functions_may_be_called_by_hand():
     assert log_cosh.ctypes(1.0, 0.0) == pytest.approx(np.log(np.cosh(1.0)))
     assert log_cosh_slope.ctypes(1.0, 0.0) == pytest.approx(np.tanh(1.0))
+
+
+def test_a_width_whose_inverse_overflows():
+    with pytest.raises(ValueError, match=r"gamma is 9\.99989e-321, so small that the curvature 1/gamma overflows"):
+        df.losses.SmoothedHinge([-1, 1], gamma=1e-320)

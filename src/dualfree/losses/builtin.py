@@ -201,6 +201,10 @@ class SmoothedHinge(TwoClasses):
     def __init__(self, y: ArrayLike, gamma: float = 1.0, weight: ArrayLike | None = None) -> None:
         self.gamma = positive("gamma", gamma)
         self.largest_curvature = 1 / self.gamma
+        if self.largest_curvature == np.inf:
+            raise ValueError(
+                f"gamma is {self.gamma:g}, so small that the curvature 1/gamma overflows; take a larger one."
+            )
         super().__init__(y, weight)
 
     @property
