@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import dualfree as df
-from dualfree.methods.newton_plan import sample_size
+from dualfree.methods.newton_plan import Sample, sample_size
 from dualfree.methods.strata import sampled_hessian
 
 
@@ -21,53 +21,69 @@ def one_hot(n=4000, rare=6, each=8, layout=sparse.csr_matrix):
     return layout(X / np.sqrt(3)), y
 
 
+def by_hand(problem, margins, indices):
+    """A sample in which all count the same."""
+    return Sample(indices, problem.curvatures(margins, indices) / len(indices))
+
+
 def literal(problem, margins, sample, holding):
-    """Two strata, one example at a time: the mean over the sample, and the sum over the others that matter."""
-    every = {i: problem.hessian(margins, np.array([i])) - problem.lam * np.eye(problem.d) for i in (*sample, *holding)}
-    share = len(holding) / problem.n
-    of_sample = sum(every[i] for i in sample) / len(sample)
-    return (1 - share) * of_sample + sum(every[i] for i in holding) / problem.n + problem.lam * np.eye(problem.d)
+    """Two strata, one example at a time: the sum over the sample, and the sum over the others that matter."""
+    curvatures = problem.curvatures(margins)
+    every = {
+        i: (problem.hessian(margins, np.array([i])) - problem.lam * np.eye(problem.d)) / curvatures[i]
+        for i in (*sample.indices, *holding)
+    }
+    share = sum(curvatures[i] for i in holding) / problem.n / sum(sample.weights)
+    of_sample = sum(c * every[i] for i, c in zip(*sample, strict=True))
+    of_others = sum(curvatures[i] * every[i] for i in holding) / problem.n
+    return (1 - share) * of_sample + of_others + problem.lam * np.eye(problem.d)
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
-@pytest.mark.parametrize("intercept", [False, True])
-def test_examples_with_unseen_features_are_a_stratum(layout, intercept):
+@pytest.mark.parametrize("size", [0.0, 2.0])
+def test_examples_with_unseen_features_are_a_stratum(layout, size):
     X, y = one_hot(n=400, each=5, layout=layout)
-    problem = df.Problem(X, df.losses.Logistic(y), lam=1e-3 / 400, intercept=intercept)
-    here = problem.look(np.zeros(problem.d))
+    problem = df.Problem(X, df.losses.Logistic(y), lam=1e-3 / 400)
+    here = problem.look(size * np.random.default_rng(1).normal(size=problem.d))
     dense = X.toarray() if sparse.issparse(X) else X
-    sample = np.flatnonzero((dense[:, 4:7] == 0).all(axis=1))[::3]  # four features of which it has none
-    unseen = (dense[sample] == 0).all(axis=0)
+    sample = by_hand(problem, here.margins, np.flatnonzero((dense[:, 4:7] == 0).all(axis=1))[::3])
+    unseen = (dense[sample.indices] == 0).all(axis=0)  # four features of which it has none
     holding = np.flatnonzero(dense[:, unseen].any(axis=1))
     assert unseen.sum() >= 3
     found = sampled_hessian(problem, here.margins, sample, here)
-    expected = problem.hessian(here.margins, sample) if intercept else literal(problem, here.margins, sample, holding)
-    if intercept:
-        share = len(holding) / 400
-        expected = (1 - share) * expected + share * problem.hessian(here.margins, holding)
+    expected = literal(problem, here.margins, sample, holding)
     rtol = 1e-12 if sparse.issparse(X) else 1e-6  # products of dense rows may be in single precision
     np.testing.assert_allclose(np.triu(found), np.triu(expected), rtol=rtol, atol=1e-9 * rtol)
-    exact = np.diag(problem.hessian(here.margins))[: len(unseen)][unseen]
-    np.testing.assert_allclose(np.diag(found)[: len(unseen)][unseen], exact, rtol=rtol)  # all that have them are there
+    exact = np.diag(problem.hessian(here.margins))[unseen]
+    np.testing.assert_allclose(np.diag(found)[unseen], exact, rtol=rtol)  # all that have them are there
+
+
+def test_with_an_intercept_the_strata_add_up_too():
+    X, y = one_hot(n=400, each=5)
+    problem = df.Problem(X, df.losses.Logistic(y), lam=1e-3 / 400, intercept=True)
+    here = problem.look(np.zeros(problem.d))
+    sample = by_hand(problem, here.margins, np.flatnonzero(X[:, 3:].sum(axis=1) == 0))
+    holding = np.setdiff1d(np.arange(400), sample.indices)
+    found = sampled_hessian(problem, here.margins, sample, here)
+    assert len(holding) <= len(sample.indices)
+    np.testing.assert_allclose(np.triu(found), np.triu(problem.hessian(here.margins)), rtol=1e-12, atol=1e-15)
 
 
 def test_nothing_changes_where_it_would_not_matter():
     X, y = one_hot(n=400, each=5)
     sample = np.flatnonzero(X[:, 3:].sum(axis=1) == 0)[::3]
 
-    def same(lam, w=0.0, chosen=sample):
+    def same(lam, chosen=sample, known=True):
         problem = df.Problem(X, df.losses.Logistic(y), lam=lam)
-        here = problem.look(np.full(problem.d, w))
-        found = sampled_hessian(problem, here.margins, chosen, here)
+        here = problem.look(np.zeros(problem.d))
+        found = sampled_hessian(problem, here.margins, by_hand(problem, here.margins, chosen), here if known else None)
         return np.array_equal(np.triu(found), np.triu(problem.hessian(here.margins, chosen)))
 
     assert not same(1e-3 / 400)
     assert same(1.0)  # λ is all the curvature that counts
     assert same(1e-3 / 400, chosen=np.arange(400))
     assert same(1e-3 / 400, chosen=sample[:5])  # fewer than those that would have to be added
-    problem = df.Problem(X, df.losses.Logistic(y), lam=1e-3 / 400)
-    margins = np.zeros(400)
-    assert np.array_equal(sampled_hessian(problem, margins, sample, None), problem.hessian(margins, sample))
+    assert same(1e-3 / 400, known=False)
 
 
 @pytest.mark.parametrize("lam_n", [1.0, 0.1, 0.001])

@@ -92,6 +92,39 @@ inline void draw_spread(Word seed, Size n, Size size, Size stride, Size* out) {
     }
 }
 
+// About `size` of 0 .. n - 1, each with the probability q = size * weight / total, or for sure where that is 1 or more; `counts` are
+// how many each stands for in units of total / size, so that their mean is q. Returns how many are listed: at most size + 1, and n.
+// Those with q < 1 lie side by side as stretches of length q on a line, and one point in each unit of it says who is drawn.
+inline Size draw_by_weight(Word seed, const double* weight, Size n, Size size, Size* out, double* counts) {
+    constexpr Size lanes = 8;
+    double sums[lanes] = {}, total = 0;
+    Size i = 0;
+    for (; i + lanes <= n; i += lanes)
+        for (Size lane = 0; lane < lanes; ++lane) sums[lane] += weight[i + lane];
+    for (; i < n; ++i) sums[0] += weight[i];
+    for (double sum : sums) total += sum;
+    if (!(total > 0)) return 0;
+    // Where in its unit each point is: multiples of the golden ratio, which have no period in common with the data.
+    const double golden = 0.6180339887498949, start = unit(quick_word(seed, 0)), scale = double(size) / total;
+    Size listed = 0;
+    double reached = 0, passed = 0;
+    const auto points_before = [&](double place) {
+        const double whole = std::floor(place), turns = whole * golden + start;
+        return whole + double(turns - std::floor(turns) < place - whole);
+    };
+    const Size most = std::min(n, size + 1);
+    for (i = 0; i < n && listed < most; ++i) {  // no branch on what is drawn, which no processor can guess
+        const double q = weight[i] * scale, unsure = q * double(q < 1);
+        reached += unsure;
+        const double now = points_before(reached), count = now - passed + (q - unsure);
+        out[listed] = i;
+        counts[listed] = count;
+        listed += count > 0;
+        passed = now;
+    }
+    return listed;
+}
+
 // `tau` distinct numbers below `size` (Floyd); `mark[x] == stamp` says that x is in. Appends to out.
 inline void draw_subset(Stream& words, Size size, Size tau, std::vector<Size>& mark, Size stamp, Size* out) {
     for (Size k = size - tau; k < size; ++k) {

@@ -24,7 +24,7 @@ from dualfree.steps import StepRule
 if TYPE_CHECKING:
     from dualfree.loop import Run
 
-FORMAT = 4
+FORMAT = 5
 
 
 class CheckpointError(ValueError):

@@ -99,7 +99,7 @@ def _smallest_at_zero(problem: "Problem", rows: Rows) -> float:
     """An upper bound on the smallest eigenvalue of the Hessian of the average loss at w = 0."""
     zero = np.zeros(problem.examples.total)
     if not problem.loss.vector:
-        return smallest_eigenvalue(rows, problem.curvatures(zero, np.arange(problem.n)), problem.lam)[1]
+        return smallest_eigenvalue(rows, problem.curvatures(zero), problem.lam)[1]
     if problem.d > MOST_DENSE:
         return math.inf
     values = np.linalg.eigvalsh(without_intercept(problem.hessian(zero), problem.free), UPLO="U")

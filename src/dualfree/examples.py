@@ -194,6 +194,10 @@ class Rows(Flat):
         """What `hessian_sum` takes for an example, in entries of a pass; by some thousand where there are more."""
         return self.m * (self.m + 1) / 2 * entries_a_row(self.X, self.d, self.stored)
 
+    def hessian_entries_of(self, indices: Indices) -> float:
+        """The same for one of the listed examples, whose rows may be shorter or longer than those of others."""
+        return entries_a_row(self.X, self.d, self.stored, indices)
+
     @cached_property
     def nonzeros(self) -> Indices:
         """Stored entries of each example: the work that one visit costs."""
@@ -367,10 +371,12 @@ class Rows(Flat):
             kernels.upper_gram(self.native, indices, factors, gram.reshape(-1))
         return out
 
-    def curvatures(self, loss: Any, margins: Floats, indices: Indices) -> Floats:
-        """``φ_i''(z_i)`` of a native loss, for the listed examples."""
-        out = np.empty(len(indices))
-        kernels.loss_curvature(listed_loss(loss, indices, indices), margins[indices], out)
+    def curvatures(self, loss: Any, margins: Floats, indices: Indices | None = None) -> Floats:
+        """``φ_i''(z_i)`` of a native loss, for all examples or the listed ones."""
+        if indices is not None:
+            loss, margins = listed_loss(loss, indices, indices), margins[indices]
+        out = memory.empty(len(margins))
+        kernels.loss_curvature(loss, margins, out)
         return out
 
     def hessian_sum(self, curvatures: Floats, indices: Indices, coarse: bool = False) -> Floats:

@@ -18,7 +18,7 @@ _WIDE = 64  # and features from which on: to take short rows out of a CSR matrix
 # that grows where d² numbers do not fit into a cache.
 _BY_BLAS_DENSE, _BY_BLAS_SPARSE = (5.8, 0.025), (2.3, 0.009)
 _SCATTERED_ENTRY, _SCATTERED, _IN_CACHE, _OUT_OF_CACHE = 1.0, 0.55, 1000, 1.6
-_SAMPLE = 4096  # rows whose lengths tell
+_SAMPLE, _LISTED = 4096, 512  # rows whose lengths tell: of all, and of a list
 
 
 def scattered(X: Any, stored: int) -> bool:
@@ -27,8 +27,8 @@ def scattered(X: Any, stored: int) -> bool:
     return bool(sparse.issparse(X) and (stored < _CROWDED * n * d or d < _WIDE))
 
 
-def entries_a_row(X: Any, d: int, stored: int) -> float:
-    """What the products of one row take, in entries of a pass; d counts the constant feature too.
+def entries_a_row(X: Any, d: int, stored: int, rows: Indices | None = None) -> float:
+    """What the products of one row, or of one of the listed, take in entries of a pass; d counts the constant too.
 
     Examples
     --------
@@ -39,11 +39,16 @@ def entries_a_row(X: Any, d: int, stored: int) -> float:
     if not scattered(X, stored):
         column, square = _BY_BLAS_SPARSE if sparse.issparse(X) else _BY_BLAS_DENSE
         return column * d + square * d**2
-    every = max(1, X.shape[0] // _SAMPLE)
-    lengths = X.indptr[1::every] - X.indptr[:-1:every]
+    if rows is None or len(rows) == 0:
+        every = max(1, X.shape[0] // _SAMPLE)
+        lengths, mean = X.indptr[1::every] - X.indptr[:-1:every], stored / X.shape[0]
+    else:
+        some = rows[:: max(1, len(rows) // _LISTED)]
+        lengths = X.indptr[some + 1] - X.indptr[some]
+        mean = float(lengths.mean())
     pairs = 0.5 * float(np.mean(np.square(lengths, dtype=np.float64)))
     product = _SCATTERED * max(1.0, float(d / _IN_CACHE) ** _OUT_OF_CACHE)
-    return float(_SCATTERED_ENTRY * stored / X.shape[0] + product * pairs)
+    return float(_SCATTERED_ENTRY * mean + product * pairs)
 
 
 def dense_grams(X: Any, constant: float, weights: Floats, indices: Indices, dtype: Any) -> Floats:

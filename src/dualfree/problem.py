@@ -258,8 +258,12 @@ class Problem:
         an estimate from these alone, in single precision where that is fine beside λ.
         """
         indices = np.arange(self.n) if sample is None else sample
+        return self.weighted_hessian(self.curvatures(margins, sample) / len(indices), indices)
+
+    def weighted_hessian(self, curvatures: Floats, indices: Indices) -> Floats:
+        """The upper triangle of ``Σ A_i C_i A_iᵀ + λI`` over the listed examples, C_i of `curvatures` one by one."""
         coarse = len(indices) < self.n and _COARSE * self.n * self.hardness <= 1
-        hessian = self.examples.hessian_sum(self.curvatures(margins, indices) / len(indices), indices, coarse)
+        hessian = self.examples.hessian_sum(curvatures, indices, coarse)
         if self.intercept:
             hessian[self.free] /= self.examples.constant_value
             hessian[:, self.free] /= self.examples.constant_value
@@ -267,8 +271,8 @@ class Problem:
         self._penalised(diagonal)[:] += self.lam
         return hessian
 
-    def curvatures(self, margins: Floats, indices: Indices) -> Floats:
-        """``φ_i''(z_i)`` for the listed examples, for a built-in loss; at a kink that of one side.
+    def curvatures(self, margins: Floats, indices: Indices | None = None) -> Floats:
+        """``φ_i''(z_i)`` for all examples or the listed ones, for a built-in loss; at a kink that of one side.
 
         With several outputs the Hessians ``∇²φ_i(z_i)``, one after the other.
         """

@@ -82,8 +82,9 @@ class _Vectors:
         arguments = (slack, scale, inverse, draws.indices, draws.batch_start, alpha, w)
         return float(kernels.vector_dfsdca(self.vectors(offset), loss, *arguments))
 
-    def curvatures(self: Any, loss: Any, margins: Floats, indices: Indices) -> Floats:
-        """``∇²φ_i(z_i)`` for the listed examples, one after the other, row by row."""
+    def curvatures(self: Any, loss: Any, margins: Floats, indices: Indices | None = None) -> Floats:
+        """``∇²φ_i(z_i)`` for all examples or the listed ones, one after the other, row by row."""
+        indices = np.arange(self.n) if indices is None else indices
         outputs = self.positions(indices)
         listed = listed_loss(loss, indices, indices if len(loss[1]) == self.n else outputs)
         out = np.zeros(int((self.sizes[indices] ** 2).sum()))

@@ -35,7 +35,7 @@ class _OnCluster(FullPass):
     def advance(self, state: State, draws: Draws) -> None:
         super().advance(state, draws)
         model = self._model
-        state.memory = {"counts": self._counts(0 if model is None else model.steps)}
+        state.memory = {"counts": self._counts()}
         if model is not None:
             state.memory |= {"base": self._base_at, "decrements": np.array(self._decrements)}
             for k, (move, change, _) in enumerate(model.pairs):
@@ -51,12 +51,12 @@ class _OnCluster(FullPass):
             self._model = LimitedMemory(self._new_base(state.memory["base"]))
             for k in range(sum(name.startswith("move") for name in state.memory)):
                 self._model.learn(state.memory[f"move {k}"], state.memory[f"change {k}"])
-            self._model.steps, self._decrements = counts[0], state.memory["decrements"].tolist()
+            self._decrements = state.memory["decrements"].tolist()
         self._set_counts(counts, before_base=False)
 
-    def _counts(self, steps: int) -> Any:
-        """Whole numbers to remember: the steps of the model first."""
-        return np.array([steps])
+    def _counts(self) -> Any:
+        """Whole numbers to remember; none by default."""
+        return np.empty(0, dtype=np.int64)
 
     def _set_counts(self, counts: list[int], before_base: bool) -> None:
         """Take up what `_counts` gave; `before_base`: as it was before the present base was made."""
@@ -90,12 +90,12 @@ class ClusterNewton(_OnCluster, Newton):
         self._base_at, self._growths_of_base = margins.copy(), self._growths
         return super()._new_base(margins)
 
-    def _counts(self, steps: int) -> Any:
+    def _counts(self) -> Any:
         known = 0 if self._model is None else self._growths_of_base
-        return np.array([steps, self._samples, self._growths, known])
+        return np.array([self._samples, self._growths, known])
 
     def _set_counts(self, counts: list[int], before_base: bool) -> None:
-        _, self._samples, self._growths, known = counts
+        self._samples, self._growths, known = counts
         if before_base:
             self._samples, self._growths = self._samples - 1, known
 

@@ -5,11 +5,9 @@ from abc import ABC, abstractmethod
 import numpy as np
 from scipy.linalg import LinAlgError, blas, lapack
 
-from dualfree.arrays import Floats, Indices
-from dualfree.evaluation import Look
+from dualfree.arrays import Floats
 from dualfree.inner import inner, norm
 from dualfree.intercept import without_intercept
-from dualfree.methods.strata import sampled_hessian
 from dualfree.problem import Problem
 
 _PAIRS = 20  # moves that are remembered
@@ -27,10 +25,10 @@ class Base(ABC):
 
 
 class SampledHessian(Base):
-    """``(1/|S|) Σ_{i ∈ S} φ_i'' A_i A_iᵀ + λI`` for a random set S, factorised; see `sampled_hessian`."""
+    """An estimate of ``∇²P``, of which the upper triangle is given and may be overwritten, factorised."""
 
-    def __init__(self, problem: Problem, margins: Floats, sample: Indices, here: Look | None) -> None:
-        hessian = without_intercept(sampled_hessian(problem, margins, sample, here), problem.free)
+    def __init__(self, problem: Problem, estimate: Floats) -> None:
+        hessian = without_intercept(estimate, problem.free)
         diagonal = np.einsum("jj->j", hessian)
         # The complement may lose its last digits, and with them λ: what is left must stay positive.
         floor = 1e-14 * float(diagonal.sum())
@@ -80,7 +78,7 @@ class RootDiagonal(Base):
     """
 
     def __init__(self, problem: Problem, margins: Floats) -> None:
-        curvatures = problem.curvatures(margins, np.arange(problem.n))
+        curvatures = problem.curvatures(margins)
         diagonal = problem.examples.feature_squares(curvatures)[: problem.free.start] / problem.n
         self._curvatures = np.sqrt((diagonal + problem.lam) * (float(diagonal.sum()) + problem.lam))
         self._scale = 1.0
@@ -96,12 +94,11 @@ class LimitedMemory:
     """BFGS over the last moves, from a base that is better than a multiple of the identity."""
 
     def __init__(self, base: Base) -> None:
-        self.base, self.steps = base, 0
+        self.base = base
         self.pairs: list[tuple[Floats, Floats, float]] = []
 
     def learn(self, move: Floats, change: Floats) -> None:
         """Remember that a move changed the gradient so."""
-        self.steps += 1
         product = inner(move, change)
         if product > 1e-14 * norm(move) * norm(change):
             self.pairs = [*self.pairs[1 - _PAIRS :], (move, change, product)]

@@ -49,8 +49,8 @@ class FullPass(Method):
     def _new_base(self, margins: Floats) -> Base:
         """A model of the curvature of P where the examples have these margins."""
 
-    def _outgrown(self, fall: float, decrement: float, steps: int, shortened: bool) -> bool:
-        """Whether a better model would pay, after `steps` with it, the last of which left `fall` of the decrement each.
+    def _outgrown(self, fall: float, decrement: float, shortened: bool) -> bool:
+        """Whether a better model would pay, after steps with it, the last of which left `fall` of the decrement each.
 
         The last one may have been `shortened`. The decrement ``gᵀB⁻¹g`` is that of the base alone, so that it means the
         same at every point.
@@ -107,7 +107,7 @@ class FullPass(Method):
         self._decrements = [*([-slope] if fresh else self._decrements[-_STEPS:]), decrement]
         fall = (decrement / max(self._decrements[0], 1e-300)) ** (1 / (len(self._decrements) - 1))
         relative = decrement / max(abs(there.evaluation.value), 1e-300)
-        if self._outgrown(fall, relative, model.steps, shortened) or shortened:
+        if self._outgrown(fall, relative, shortened) or shortened:
             self._model = None
 
     def _falls(self, before: Evaluation, after: Evaluation, slope: float) -> bool:

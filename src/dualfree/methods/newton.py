@@ -9,20 +9,32 @@ from dualfree.examples import Rows
 from dualfree.methods.base import About, State
 from dualfree.methods.curvature import Base, RootDiagonal, SampledHessian, Scaled
 from dualfree.methods.full_pass import FullPass
-from dualfree.methods.newton_plan import MOST_FEATURES, hessian_passes, plan, rough_start, spread_sample
+from dualfree.methods.newton_plan import (
+    MOST_FEATURES,
+    curved_sample,
+    hessian_passes,
+    plan,
+    rough_start,
+    spread_sample,
+)
+from dualfree.methods.strata import sampled_hessian
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling
 from dualfree.steps import StepRule
 
 _GROWTH = 4  # of the sample, each time that its Hessian has proved too rough
+_DISTINCT = 2  # times as many examples are behind so many more draws, for those with much curvature are drawn again
+_MOST_DRAWS = 8  # for each example: those with an eighth of the mean curvature are all there
+_DOUBT = 0.5  # passes that a new Hessian must save beside its price
 
 
 class Newton(FullPass):
     """``w ← w − t B⁻¹ ∇P(w)``, B the Hessian of a random sample of the examples, corrected by what the steps teach.
 
-    B is ``(1/|S|) Σ_{i ∈ S} φ_i'' A_i A_iᵀ + λI`` at some earlier point, with limited-memory BFGS updates since. Where
-    it makes too little progress for its cost, it is made anew at the present point and from a sample four times as
-    large, up to all examples: then this is Newton's method itself. t is 1, halved until P falls enough.
+    B is ``Σ_{i ∈ S} c_i A_i A_iᵀ + λI`` at some earlier point, with limited-memory BFGS updates since. Examples are
+    drawn by their curvature ``φ_i''``, and c is such that the sum has the right mean (see `curved_sample`). Where
+    B makes too little progress for its cost, it is made anew at the present point and from a sample four times as
+    large: with all examples this is Newton's method itself. t is 1, halved until P falls enough.
     The curvature of a loss with kinks is that of one side (semismooth Newton), the intercept is
     eliminated, `α_i` is ``−φ_i'(A_iᵀw)``. Memory: a d × d array. An iteration is one pass.
     """
@@ -46,6 +58,7 @@ class Newton(FullPass):
                 f"{MOST_FEATURES} weights, and method='dfsdca' any number."
             )
         self._samples = self._growths = 0
+        self._price = 0.0  # passes that a better Hessian than the present one would cost
 
     @cached_property
     def _sample(self) -> int:
@@ -65,22 +78,35 @@ class Newton(FullPass):
         return state
 
     def _new_base(self, margins: Floats) -> Base:
-        chosen = spread_sample(self.problem.n, self._size(self._growths), self._samples)
+        problem, size, seed = self.problem, self._size(self._growths), self._samples
         self._samples += 1
-        return SampledHessian(self.problem, margins, chosen, self._here)
+        if size == problem.n or type(problem.examples) is not Rows:
+            self._price = hessian_passes(problem, self._size(self._growths + 1))
+            return SampledHessian(problem, problem.hessian(margins, spread_sample(problem.n, size, seed)))
+        sample = curved_sample(problem, margins, size, seed)
+        more = min(problem.n, _DISTINCT * len(sample.indices))
+        self._price = hessian_passes(problem, more, problem.examples.hessian_entries_of(sample.indices))
+        return SampledHessian(problem, sampled_hessian(problem, margins, sample, self._here))
 
     def _size(self, growths: int) -> int:
-        if growths > 0 and self.problem.loss.quadratic:
-            return self.problem.n  # the curvature is the same everywhere: to know it is to be done
-        return int(min(self.problem.n, self._sample * _GROWTH**growths))
+        """Examples of a sample after so many growths; or draws, of which one example may be several."""
+        n, first, flat = self.problem.n, self._sample, self.problem.loss.quadratic
+        if first == n or (growths > 0 and flat):
+            return n  # where the curvature is the same everywhere, to know it is to be done
+        most = n if flat or type(self.problem.examples) is not Rows else _MOST_DRAWS * n
+        return int(min(most, first * _GROWTH**growths))
 
-    def _outgrown(self, fall: float, decrement: float, steps: int, shortened: bool) -> bool:
+    def _outgrown(self, fall: float, decrement: float, shortened: bool) -> bool:
         # With a curvature that never changes, nothing but the sample can make a step too long.
         if fall < 1 and not (shortened and self.problem.loss.quadratic):
-            if steps == 1:  # far from the optimum it is not the sample that limits a step
-                return False
-            still = math.log(max(10 * decrement / max(self.tol, 1e-12), 1.0)) / -math.log(max(fall, 1e-12))
-            if still <= 2 + 2 * hessian_passes(self.problem, self._size(self._growths + 1)):
+            digits = math.log(max(10 * decrement / max(self.tol, 1e-12), 1.0))
+            # Far from the optimum a new Hessian leaves about the square of what this one does, and near it what is due
+            # to its sample.
+            size = self._size(self._growths + 1)
+            blurred = 0.0 if size == self.problem.n else self.problem.d / size
+            better = min(fall, max(fall * fall, blurred))
+            saved = digits / -math.log(max(fall, 1e-12)) - max(1.0, digits / -math.log(max(better, 1e-12)))
+            if saved <= self._price + _DOUBT:
                 return False
         self._growths += 1
         return True

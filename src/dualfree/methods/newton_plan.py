@@ -8,6 +8,7 @@ import numpy as np
 from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
+from dualfree.inner import inner
 from dualfree.problem import Problem
 from dualfree.samplings.base import Draws
 from dualfree.steps import NEARLY
@@ -16,6 +17,10 @@ MOST_FEATURES = 5000  # a 200 MB Hessian; beyond, the stochastic methods are the
 _ROWS_A_FEATURE = (12, 40)  # of the first sample behind a Hessian
 _MORE = (1.0, 2.0)  # passes that more of them may cost: where steps are easy, and where they are hard
 _FACTOR = 0.01  # what a Cholesky factor costs for each of d³, in entries of a pass
+_PROBE, _EVEN = (
+    512,
+    0.7,
+)  # examples that tell whether curvatures differ: the square of their mean, by the mean of squares
 GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples, modulo 1, leave no wide gaps
 _VISITS_A_FEATURE = 200  # of the rough start, but not more than half an epoch
 # Its λn is no smaller than so many times the curvature of an example: with fewer visits, and with as many as that.
@@ -74,10 +79,43 @@ def spread_sample(n: int, size: int, seed: int, mixed: bool = False) -> Indices:
     return out
 
 
-def hessian_passes(problem: Problem, rows: int) -> float:
-    """What a Hessian of so many examples costs, in passes over the data."""
-    entries = rows * problem.examples.hessian_entries + _FACTOR * problem.d**3
-    return entries / max(1, problem.examples.products)
+class Sample(NamedTuple):
+    """Examples i with weights c_i, so that ``Σ c_i A_i A_iᵀ`` stands for ``(1/n) Σ φ_i'' A_i A_iᵀ`` over all."""
+
+    indices: Indices
+    weights: Floats
+
+
+def curved_sample(problem: Problem, margins: Floats, size: int, seed: int) -> Sample:
+    """`size` draws of examples, with probabilities in the proportion of their ``φ_i''(z_i)``, each example listed once.
+
+    Where a loss is all but flat an example adds next to nothing to the Hessian, however long its row is. Drawn so, all
+    have the same weight, but for those that were drawn several times. Where no curvature is much larger than others,
+    which some examples tell, it is not worth a look at all of them.
+
+    Examples
+    --------
+    >>> import dualfree as df
+    >>> problem = df.Problem(np.eye(4), df.losses.SquaredHinge([1, 1, 1, -1]), lam=0.1)
+    >>> curved_sample(problem, np.array([2.0, 2.0, 0.5, -2.0]), size=2, seed=0)
+    Sample(indices=array([2]), weights=array([0.5]))
+    """
+    n = problem.n
+    if size <= n:
+        some = problem.curvatures(margins, spread_sample(n, min(n, _PROBE), seed))
+        if _EVEN * inner(some, some) * len(some) <= float(some.sum()) ** 2:
+            indices = spread_sample(n, size, seed)
+            return Sample(indices, problem.curvatures(margins, indices) / size)
+    curvatures, most = problem.curvatures(margins), min(size + 1, n)
+    indices, counts = memory.empty(most, np.int64), memory.empty(most)
+    listed = kernels.draw_by_weight(seed, curvatures, size, indices, counts)
+    return Sample(indices[:listed], counts[:listed] * (float(curvatures.sum()) / n / size))
+
+
+def hessian_passes(problem: Problem, rows: int, entries: float | None = None) -> float:
+    """What a Hessian of so many examples costs, in passes over the data; by default, of so many at random."""
+    each = problem.examples.hessian_entries if entries is None else entries
+    return (rows * each + _FACTOR * problem.d**3) / max(1, problem.examples.products)
 
 
 def rough_start(problem: Any) -> Floats:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from dualfree.arrays import Floats, Indices
+from dualfree.arrays import Floats
 from dualfree.evaluation import Look
-from dualfree.examples import Rows
 from dualfree.inner import inner
+from dualfree.methods.newton_plan import Sample
 from dualfree.problem import Problem
 
 # Share of P by which steps along unseen features may claim to lower it before that is looked into. What they do instead
@@ -13,13 +13,13 @@ from dualfree.problem import Problem
 _PROMISE = 3e-4
 
 
-def sampled_hessian(problem: Problem, margins: Floats, sample: Indices, here: Look | None) -> Floats:
+def sampled_hessian(problem: Problem, margins: Floats, sample: Sample, here: Look | None) -> Floats:
     """The upper triangle of an estimate of ``∇²P`` from the examples S of a `sample`, in one or two strata.
 
     Rare categories are features that S may lack. There its Hessian is λ and nothing else, so that Newton's step is
     ``(λw_j − ∇_jP)/λ``, the longer the smaller λ, and wrecks all others. Where these steps promise to lower P by much,
-    all examples R with a feature that S lacks become a stratum of their own: ``(1 − |R|/n) H_S + (|R|/n) H_R`` has the
-    right mean, since S holds none of R. To find R is one pass; more examples than S has would cost too much.
+    all examples R with a feature that S lacks become a stratum of their own, and since S holds none of R, what S stands
+    for is less by R's share of all curvature. To find R is one pass; more examples than S has would cost too much.
 
     Examples
     --------
@@ -27,12 +27,12 @@ def sampled_hessian(problem: Problem, margins: Floats, sample: Indices, here: Lo
     >>> X = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
     >>> problem = df.Problem(X, df.losses.Squared(np.array([1.0, 1.0, 1.0, 9.0])), lam=0.1)
     >>> here = problem.look(np.zeros(2))
-    >>> np.triu(sampled_hessian(problem, here.margins, np.array([0, 1]), here)).round(6)
+    >>> np.triu(sampled_hessian(problem, here.margins, Sample(np.array([0, 1]), np.array([0.5, 0.5])), here)).round(6)
     array([[1.1 , 0.25],
            [0.  , 0.35]])
     """
-    hessian = problem.hessian(margins, sample)
-    if here is None or len(sample) == problem.n or type(problem.examples) is not Rows:
+    hessian = problem.weighted_hessian(sample.weights, sample.indices)
+    if here is None:
         return hessian
     penalised = slice(0, problem.free.start)
     unseen = np.einsum("jj->j", hessian)[penalised] <= problem.lam
@@ -42,9 +42,11 @@ def sampled_hessian(problem: Problem, margins: Floats, sample: Indices, here: Lo
     chosen = np.zeros(problem.d)
     chosen[penalised][unseen] = 1.0
     holding = np.flatnonzero(problem.examples.weighted_square_norms(chosen))
-    if len(holding) > len(sample):
+    if len(holding) > len(sample.indices):
         return hessian
-    share = len(holding) / problem.n
+    own = problem.curvatures(margins, holding) / problem.n
+    share = float(own.sum()) / max(float(sample.weights.sum()), 1e-300)
     hessian *= 1 - share
-    hessian += share * problem.hessian(margins, holding)
+    hessian += problem.weighted_hessian(own, holding)
+    np.einsum("jj->j", hessian)[penalised] -= (1 - share) * problem.lam
     return hessian
