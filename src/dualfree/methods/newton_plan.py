@@ -17,10 +17,9 @@ MOST_FEATURES = 5000  # a 200 MB Hessian; beyond, the stochastic methods are the
 _ROWS_A_FEATURE = (12, 40)  # of the first sample behind a Hessian
 _MORE = (1.0, 2.0)  # passes that more of them may cost: where steps are easy, and where they are hard
 _FACTOR = 0.01  # what a Cholesky factor costs for each of d³, in entries of a pass
-_PROBE, _EVEN = (
-    512,
-    0.7,
-)  # examples that tell whether curvatures differ: the square of their mean, by the mean of squares
+# Examples that tell whether curvatures differ, or all where there are few; they do not where the square of their mean is
+# so much of the mean of their squares.
+_PROBE, _FEW, _EVEN = 512, 4096, 0.7
 GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples, modulo 1, leave no wide gaps
 _VISITS_A_FEATURE = 200  # of the rough start, but not more than half an epoch
 # Its λn is no smaller than so many times the curvature of an example: with fewer visits, and with as many as that.
@@ -101,12 +100,13 @@ def curved_sample(problem: Problem, margins: Floats, size: int, seed: int) -> Sa
     Sample(indices=array([2]), weights=array([0.5]))
     """
     n = problem.n
-    if size <= n:
-        some = problem.curvatures(margins, spread_sample(n, min(n, _PROBE), seed))
-        if _EVEN * inner(some, some) * len(some) <= float(some.sum()) ** 2:
-            indices = spread_sample(n, size, seed)
-            return Sample(indices, problem.curvatures(margins, indices) / size)
-    curvatures, most = problem.curvatures(margins), min(size + 1, n)
+    curvatures = problem.curvatures(margins, spread_sample(n, _PROBE, seed) if n > _FEW else None)
+    if size <= n and _EVEN * inner(curvatures, curvatures) * len(curvatures) <= float(curvatures.sum()) ** 2:
+        indices = spread_sample(n, size, seed)
+        return Sample(indices, problem.curvatures(margins, indices) / size)
+    if n > _FEW:
+        curvatures = problem.curvatures(margins)
+    most = min(size + 1, n)
     indices, counts = memory.empty(most, np.int64), memory.empty(most)
     listed = kernels.draw_by_weight(seed, curvatures, size, indices, counts)
     return Sample(indices[:listed], counts[:listed] * (float(curvatures.sum()) / n / size))
