@@ -17,7 +17,7 @@ MOST_FEATURES = 5000  # a 200 MB Hessian; beyond, the stochastic methods are the
 _ROWS_A_FEATURE = (12, 40)  # of the first sample behind a Hessian
 _MORE = (1.0, 2.0)  # passes that more of them may cost: where steps are easy, and where they are hard
 _FACTOR = 0.01  # what a Cholesky factor costs for each of d³, in entries of a pass
-# Examples that tell whether curvatures differ, or all where there are few; they do not where the square of their mean is
+# Examples that tell whether curvatures differ, or all where there are few; they do not where the square of the mean is
 # so much of the mean of their squares.
 _PROBE, _FEW, _EVEN = 512, 4096, 0.7
 GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples, modulo 1, leave no wide gaps
