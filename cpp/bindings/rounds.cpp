@@ -6,8 +6,8 @@
 
 using namespace dualfree;
 
-// (seed, ends, order or None, size, growth, least, smallest_unit, unrest, unit, sure, room): what samplings/restless.py
-// hands over.
+// (seed, ends, order or None, size, growth, least, smallest_unit, unrest, unit, sure, room, every, factor, goal): what
+// samplings/restless.py hands over.
 struct Course {
     Rounds rounds;
     Unrest unrest;
@@ -37,11 +37,19 @@ static Course course_from(const nb::tuple& t, Size n) {
         require_size("order", order->size(), ends.data()[rounds] - ends.data()[0]);
     }
     const auto number = [&](int at) { return nb::cast<double>(t[at]); };
-    return {{nb::cast<Word>(t[0]), ends.data(), rounds, data_or_null(order)},
+    const Size every = nb::cast<Size>(t[11]);
+    if (every < 1) throw nb::value_error("every must be at least 1.");
+    return {{nb::cast<Word>(t[0]), ends.data(), rounds, data_or_null(order), every, number(12), number(13)},
             {size.data(), number(4), number(5), number(6), unrest.data(), number(8), number(9), room.data()}};
 }
 
-// Returns what alpha moved, squared, and the unit and the sure unrest after the last round.
+static nb::list listed(const std::vector<double>& numbers) {
+    nb::list out;
+    for (double number : numbers) out.append(number);
+    return out;
+}
+
+// Returns what alpha moved, squared, for each question, and the unit and the sure unrest after the last round.
 static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack slack, In<double> scale, double inverse,
                                nb::tuple course_tuple, Out<double> alpha, Out<double> w) {
     const Rows rows = rows_from(rows_tuple);
@@ -50,7 +58,7 @@ static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack
     require_size("alpha", alpha.size(), n);
     require_size("w", w.size(), features_of(rows));
     Course course = course_from(course_tuple, n);
-    double moved = 0;
+    std::vector<double> moved;
     {
         nb::gil_scoped_release release;
         moved = in_rounds(course.rounds, course.unrest, alpha.data(), n, [&](const Size* visited, Size count) {
@@ -59,10 +67,10 @@ static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack
             return visit_each(rows, loss, FixedStep{scale.data(), stride}, inverse, visited, count, alpha.data(), w.data());
         });
     }
-    return nb::make_tuple(moved, course.unrest.unit, course.unrest.sure);
+    return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure);
 }
 
-// The same, and sigma, what alpha would have moved had no move been shortened, and the seconds that the first thread has
+// The same, and sigma, what alpha would have moved had no move been shortened, for each question, and the seconds that the first thread has
 // waited for the others.
 static nb::tuple dfsdca_copies(Crew& crew, bool alone, nb::tuple rows_tuple, nb::tuple loss_tuple, double slack, In<double> scale, double inverse,
                                nb::tuple course_tuple, Size merges, double sigma, Out<double> copies, Out<double> alpha, Out<double> w) {
@@ -75,7 +83,8 @@ static nb::tuple dfsdca_copies(Crew& crew, bool alone, nb::tuple rows_tuple, nb:
     require_size("copies", copies.size(), crew.size() * d);
     if (merges < 1 || !(sigma >= 1)) throw nb::value_error("merges and sigma must be at least 1.");
     Course course = course_from(course_tuple, n);
-    double moved = 0, walked = 0, waited = 0;
+    std::vector<double> moved, walked;
+    double waited = 0;
     {
         nb::gil_scoped_release release;
         const CopiesTask task{rows, loss, step, inverse, course.rounds, n, d, merges, copies.data(), alpha.data(), w.data()};
@@ -95,7 +104,7 @@ static nb::tuple dfsdca_copies(Crew& crew, bool alone, nb::tuple rows_tuple, nb:
             crew.run([&](int t) { work({t, t + 1, &barrier}); });
         moved = all.moved(), walked = all.walked();
     }
-    return nb::make_tuple(moved, course.unrest.unit, course.unrest.sure, sigma, walked, waited);
+    return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure, sigma, listed(walked), waited);
 }
 
 void bind_rounds(nb::module_& module) {

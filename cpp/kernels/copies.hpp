@@ -32,6 +32,8 @@ class Copies {
     Copies(const CopiesTask& task, int parts)
         : task_(task), parts_(std::size_t(parts)), dealer_(parts_, task.rounds, task.n, task.alpha) {
         for (int t = 0; t < parts; ++t) part(t).sum.resize(std::size_t(low(task.d, t + 1) - low(task.d, t)));
+        moved_.reserve(std::size_t(task.rounds.count));  // a thread of the crew must not throw
+        walked_.reserve(std::size_t(task.rounds.count));
     }
 
     // By all threads. What is learnt is the same in each: none has to tell the others.
@@ -49,17 +51,28 @@ class Copies {
             });
             if (unrest.grow()) turn.each([&](int t) { unrest.rescale(low(task_.n, t), low(task_.n, t + 1)); });
             unrest.begin_again();
+            if (task_.rounds.asked_after(r) && answer(turn)) return;
         }
     }
 
-    double moved() const { return over_parts(&Part::moved); }
-    double walked() const { return over_parts(&Part::walked); }
+    // What alpha has moved, and would have moved, for each question.
+    const std::vector<double>& moved() const { return moved_; }
+    const std::vector<double>& walked() const { return walked_; }
 
   private:
     double over_parts(double Part::* number) const {
         double sum = 0;
         for (const Part& p : parts_) sum += p.*number;
         return sum;
+    }
+
+    // Whether it may be done; all threads come to the same conclusion, and the first one writes it down.
+    bool answer(Turn& turn) {
+        const double moved = over_parts(&Part::moved), walked = over_parts(&Part::walked);
+        if (turn.first == 0) moved_.push_back(moved), walked_.push_back(walked);
+        turn.each([](int) {});  // all have seen it
+        for (int t = turn.first; t < turn.last; ++t) part(t).moved = part(t).walked = 0;
+        return task_.rounds.may_be_done(moved);
     }
 
     Part& part(int t) { return parts_[std::size_t(t)]; }
@@ -135,6 +148,7 @@ class Copies {
     const CopiesTask task_;
     std::vector<Part> parts_;
     Dealer dealer_;
+    std::vector<double> moved_, walked_;
 };
 
 }  // namespace dualfree

@@ -7,11 +7,17 @@
 namespace dualfree {
 
 // Round r is iterations ends[r] .. ends[r + 1]; its visits are listed in `order`, from ends[0] on, or drawn where that is null.
+// After each `every` rounds it is asked how far alpha has moved in these: see the class Watch of lookout.py.
 struct Rounds {
     Word seed;
     const Size* ends;
     Size count;
     const Size* order;
+    Size every;
+    double factor, goal;
+
+    bool asked_after(Size r) const { return (r + 1) % every == 0 || r + 1 == count; }
+    bool may_be_done(double moved) const { return !(factor * moved > goal); }
 };
 
 // What is learnt: see the class _Memory of samplings/restless.py, whose rounds these are, to the last bit.
@@ -50,10 +56,10 @@ struct Unrest {
     }
 };
 
-// `visit` takes the steps of a list of examples, and returns what alpha moved, squared.
+// `visit` takes the steps of a list of examples, and returns what alpha moved, squared. Returns that for each question.
 template <class Visit>
-double in_rounds(const Rounds& rounds, Unrest& unrest, const double* alpha, Size n, const Visit& visit) {
-    std::vector<double> before;
+std::vector<double> in_rounds(const Rounds& rounds, Unrest& unrest, const double* alpha, Size n, const Visit& visit) {
+    std::vector<double> before, answers;
     double moved = 0;
     for (Size r = 0; r < rounds.count; ++r) {
         const Size begin = rounds.ends[r], count = rounds.ends[r + 1] - begin;
@@ -68,8 +74,12 @@ double in_rounds(const Rounds& rounds, Unrest& unrest, const double* alpha, Size
         unrest.learn_from(visited, count, before.data(), alpha);
         if (unrest.grow()) unrest.rescale(0, n);
         unrest.begin_again();
+        if (!rounds.asked_after(r)) continue;
+        answers.push_back(moved);
+        if (rounds.may_be_done(moved)) break;
+        moved = 0;
     }
-    return moved;
+    return answers;
 }
 
 }  // namespace dualfree

@@ -315,8 +315,11 @@ class Rows(Flat):
         offset: Any,
         alpha: Floats,
         w: Floats,
-    ) -> tuple[float, float, float]:
-        """Algorithm 1 in `rounds` of visits to what moves, in place; what α moved, squared, and what was learnt."""
+    ) -> tuple[list[float], float, float]:
+        """Algorithm 1 in `rounds` of visits to what moves, in place.
+
+        What α moved, squared, from one question to the next, and what was learnt.
+        """
         rows = self.shifted(offset)
         moved, unit, sure = kernels.dfsdca_rounds(rows, loss, slack, scale, inverse, rounds, alpha, w)
         return moved, unit, sure

@@ -1,7 +1,7 @@
 """When to evaluate: an evaluation costs about an epoch, so that one after each epoch would double the time of a fit."""
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,21 @@ _STALE = 16.0, 0.15  # epochs after which a ratio is asked for again: so many, o
 # How far above the goal the gap may be, and for how many epochs, to wait until it is there, where the bound by the
 # gradient is: there it falls about 2.5 times in a quarter of an epoch, and a gradient costs three quarters of one.
 _PATIENCE, _WAIT = 15.0, 1.0
+_AHEAD = 4.0  # epochs for which a kernel may ask by itself
 _FIRST_LOOK = 8.0  # epochs after which to look in any case; then at twice as many, and so on
+
+
+class Watch(NamedTuple):
+    """Questions that the moves of α alone answer, so that a kernel can ask them by itself.
+
+    After each `every` epochs, and not beyond `until`: while ``factor`` times what α moved since the last one is above
+    ``goal``, the run goes on.
+    """
+
+    every: float
+    until: float
+    factor: float
+    goal: float
 
 
 def gradient_share(problem: "Problem") -> float:
@@ -66,13 +80,25 @@ class Lookout:
         """Whether the tolerance may have been reached, by what α `moved` since the last question."""
         return not self._margin * self._ratio * self._usual(moved, epoch) > self._limits.goal(self._value)
 
+    def watch(self, epoch: float) -> Watch | None:
+        """`due`, at `epoch` and after it, up to the first question that may take more than that."""
+        if epoch == self._first != self._every:
+            return None
+        until = min(self._next, self._stale_at, epoch + _AHEAD)
+        until = epoch + self._every * max(0, math.ceil((until - epoch) / self._every))
+        return Watch(self._every, until, self._margin * self._ratio, self._limits.goal(self._value))
+
     def _usual(self, moved: float, epoch: float) -> float:
         """Of a first stretch, which may be longer, the part that is usual later."""
         return moved * self._every / self._first if epoch == self._first else moved
 
     def stale(self, epoch: float) -> bool:
         """Whether the ratio is so old that a glance, if it is cheap, is worth while."""
-        return epoch >= self._learnt + max(_STALE[0], _STALE[1] * self._learnt)
+        return epoch >= self._stale_at
+
+    @property
+    def _stale_at(self) -> float:
+        return self._learnt + max(_STALE[0], _STALE[1] * self._learnt)
 
     def promising(self, glance: "Glance", moved: float, epoch: float) -> bool:
         """Whether a proof would show that the tolerance has been reached; if not, learn from the glance."""

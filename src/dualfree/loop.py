@@ -44,6 +44,7 @@ class Run:
     ) -> None:
         self.checkpoints = checkpoints
         self.heading, self.target = 0.0, 0  # the epoch and the iteration at which to look next
+        self._asked = -1  # the iteration of the last question
         self.evaluating = 0.0  # seconds of the last evaluation
         self._wanted = True  # whether that was due, and not asked for by a limit
         self._proof: Glance | None = None  # what takes the place of an evaluation, if a glance was enough
@@ -116,7 +117,7 @@ class Run:
         while True:
             if self.state.iteration >= self.target:  # else a resumed run goes on to where it was heading
                 if self.state.iteration >= round(self.heading * per_epoch):  # and not to where a limit was
-                    self.state.moved = 0.0
+                    self.state.moved, self._asked = 0.0, self.state.iteration
                     self.heading += every if self.lookout is None else self.lookout.stride(self.heading)
                 ahead = min(self.heading, self.limits.max_epochs)
                 self.target = max(self.state.iteration + 1, round(ahead * per_epoch))
@@ -157,7 +158,7 @@ class Run:
             end = max(self.state.iteration + 1, round(whole * per_epoch))
             if self.state.iteration == 0 or self.state.iteration >= self.sampling.fresh_until:
                 self.sampling.refresh(self.state.w, self.state.alpha, self.state.centre, self.state.iteration)
-            self._advance(min(self.target, end))
+            self._advance(min(self.target, end), end)
             if self.state.iteration == end:
                 self.method.end_epoch(self.state)
             now = time.perf_counter()
@@ -173,15 +174,29 @@ class Run:
                 return False
         return True
 
-    def _advance(self, until: int) -> None:
+    def _advance(self, until: int, end: int) -> None:
         """Some iterations, in one call of a kernel: no more than may pass before Ctrl-C is heard."""
-        now, piece = self.state.iteration, until if self.method.whole_epochs else self.piece
-        rounds = self.sampling.rounds(now, min(until, now + piece), self.seed) if self.method.takes_rounds else None
-        if rounds is not None:
-            self.method.advance_by_rounds(self.state, rounds)
+        now, piece = self.state.iteration, end if self.method.whole_epochs else self.piece
+        if self.method.takes_rounds and self._advance_by_rounds(until, end, now + piece):
             return
         count = min(piece, int(min(until, self.sampling.fresh_until)) - now)
         self.method.advance(self.state, self.sampling.draw(now, count, self.seed))
+
+    def _advance_by_rounds(self, until: int, end: int, most: int) -> bool:
+        """The same by a kernel that draws by itself, and asks as well: it may go on beyond the next question."""
+        now, per_epoch = self.state.iteration, self.sampling.iterations_per_epoch
+        watch = self.lookout.watch(self.heading) if self.lookout is not None and now == self._asked else None
+        if watch is not None:
+            beyond = round(min(watch.until, self.limits.max_epochs) * per_epoch)
+            until = max(until, min(beyond, end) if self.method.ends_epochs else beyond)
+        rounds = self.sampling.rounds(now, min(until, most), self.seed, watch)
+        if rounds is None:
+            return False
+        self.method.advance_by_rounds(self.state, rounds)
+        if watch is not None and self.state.iteration > self.target:
+            self.heading += watch.every * round((self.state.iteration - self.target) / (watch.every * per_epoch))
+            self.target = self.state.iteration
+        return True
 
     def evaluate(self) -> None:
         """Certify the present point, note it, and keep it if it is the best."""

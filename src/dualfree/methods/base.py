@@ -152,6 +152,11 @@ class Method(ABC):
         """Take these rounds, in place."""
         raise TypeError(f"{type(self).__name__} has no kernel that draws by itself.")
 
+    @property
+    def ends_epochs(self) -> bool:
+        """Whether `end_epoch` does anything, so that no call of a kernel may go beyond the end of one."""
+        return True
+
     def end_epoch(self, state: State) -> None:  # noqa: B027  (most methods have nothing to do)
         """What the method wants done once an epoch, whether or not there is an evaluation; nothing by default."""
 

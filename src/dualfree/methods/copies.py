@@ -8,7 +8,7 @@ from dualfree._native import kernels
 from dualfree.arrays import Floats
 from dualfree.evaluation import Evaluation
 from dualfree.methods.base import About, Glance, State
-from dualfree.methods.dfsdca import DfSDCA, native_step
+from dualfree.methods.dfsdca import DfSDCA, native_step, take_in
 from dualfree.methods.turns import Turns
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Sampling
@@ -130,11 +130,11 @@ class DfSDCACopies(DfSDCA):
         told = kernels.dfsdca_copies(self._crew, self._turns.alone, *step, *course, self._copies, state.alpha, state.w)
         moved, unit, sure, self._sigma, walked, waited = told
         self._turns.learn(waited / (time.perf_counter() - begun))
-        rounds.end(unit, sure)
-        state.moved += moved
-        end = int(rounds.ends[-1])
-        state.drift.add(state.iteration, end, _ROUNDINGS * (end - state.iteration), walked)
-        state.iteration = end
+        take_in(state, rounds.end(unit, sure, len(moved)), moved, walked, _ROUNDINGS)
+
+    @property
+    def ends_epochs(self) -> bool:
+        return True  # so that calls are not longer than that: there are no shorter ones here
 
     def glance(self, state: State) -> Glance | None:
         self._rest()

@@ -79,11 +79,11 @@ class DfSDCA(Method):
     def advance_by_rounds(self, state: State, rounds: Any) -> None:
         step = native_step(self.problem, self.problem.lam, self.rule)
         moved, *learnt = self.problem.examples.dfsdca_rounds(*step, rounds.native, state.centre, state.alpha, state.w)
-        rounds.end(*learnt)
-        end = int(rounds.ends[-1])
-        state.drift.add(state.iteration, end, end - state.iteration, moved)
-        state.moved += moved
-        state.iteration = end
+        take_in(state, rounds.end(*learnt, len(moved)), moved, moved)
+
+    @property
+    def ends_epochs(self) -> bool:
+        return self._guard is not None or self.problem.intercept
 
     def evaluate(self, state: State) -> tuple[Floats, Evaluation]:
         if self.problem.intercept:
@@ -168,6 +168,17 @@ class DfSDCA(Method):
         if self.rule.implicit:
             return implicit_alpha(loss, batch, z, alpha, scale) - alpha
         return -self.problem.examples.spread(scale, batch) * (loss.derivatives(z, batch) + alpha)
+
+
+def take_in(state: State, asked: list[int], moved: list[float], walked: list[float], roundings: int = 1) -> None:
+    """Note what α `moved` from one question to the next, at the iterations `asked`, and what its visits had `walked`.
+
+    Each visit stands for so many `roundings` of w.
+    """
+    for k, iteration in enumerate(asked):
+        state.drift.add(state.iteration, iteration, roundings * (iteration - state.iteration), walked[k])
+        state.moved = moved[k] if k > 0 else state.moved + moved[k]
+        state.iteration = iteration
 
 
 def native_step(problem: Problem, lam: float, rule: StepRule) -> tuple[Any, float | None, Floats, float]:

@@ -13,6 +13,7 @@ from dualfree import eso
 from dualfree.arrays import Floats, Indices, probabilities, vector, whole
 
 if TYPE_CHECKING:
+    from dualfree.lookout import Watch
     from dualfree.problem import Problem
 
 
@@ -194,8 +195,11 @@ class BoundSampling:
     def refresh(self, w: Floats, alpha: Floats, offset: float = 0.0, iteration: int = 0) -> None:
         """Called with where the run stands, when it has come to `fresh_until`."""
 
-    def rounds(self, first: int, until: int, seed: int) -> Any:
-        """After `refresh`, whole rounds up to iteration `until` for a kernel that draws by itself; None: use `draw`."""
+    def rounds(self, first: int, until: int, seed: int, watch: "Watch | None" = None) -> Any:
+        """After `refresh`, whole rounds up to iteration `until` for a kernel that draws by itself; None: use `draw`.
+
+        With a `watch`, a question is asked after each `every` epochs of it.
+        """
         return None
 
     @property

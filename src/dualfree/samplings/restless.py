@@ -1,5 +1,6 @@
 """Visits to the examples that move: the further α_i went at its last visit, the sooner the next one."""
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from dualfree.samplings.base import BoundSampling, Drawer, Draws, Looks
 from dualfree.samplings.serial import Shuffled, _Serial
 
 if TYPE_CHECKING:
+    from dualfree.lookout import Watch
     from dualfree.problem import Problem
 
 ROUNDS = 8  # in an epoch
@@ -86,19 +88,25 @@ class Rounds:
     ends: Indices
     seed: int
     order: Indices | None  # of the visits, where it does not depend on what was learnt
+    every: int  # rounds from one question to the next, of which the last ends them if no other does
+    factor: float  # a question asks whether this, times what α moved since the last one,
+    goal: float  # is above this
 
     @property
     def native(self) -> tuple[Any, ...]:
         """What the kernel takes, see ``cpp/kernels/rounds.hpp``."""
         now = self.bound._now
         learning = (self.bound._sizes, _GROWTH, _LEAST, _SMALLEST_UNIT)
-        return (self.seed, self.ends, self.order, *learning, now.unrest, now.unit, now.sure, self.bound._room)
+        learnt = (now.unrest, now.unit, now.sure, self.bound._room)
+        return (self.seed, self.ends, self.order, *learning, *learnt, self.every, self.factor, self.goal)
 
-    def end(self, unit: float, sure: float) -> None:
-        """Take in what the kernel says when it has come to the end of them."""
+    def end(self, unit: float, sure: float, questions: int) -> list[int]:
+        """Take in what the kernel says when it has come to the last of so many questions; the iteration of each."""
+        asked = [int(self.ends[min(k * self.every, len(self.ends) - 1)]) for k in range(1, questions + 1)]
         now = self.bound._now
         now.unit, now.sure = unit, sure
-        now.begin = now.end = int(self.ends[-1])
+        now.begin = now.end = asked[-1]
+        return asked
 
 
 class RestlessBound(BoundSampling):
@@ -157,7 +165,7 @@ class RestlessBound(BoundSampling):
         """The end of so many rounds."""
         return round((round(begin / self._length) + rounds) * self._length)
 
-    def rounds(self, first: int, until: int, seed: int) -> Rounds | None:
+    def rounds(self, first: int, until: int, seed: int, watch: "Watch | None" = None) -> Rounds | None:
         now, n = self._now, self.problem.n
         if now.begin != first or len(now.order) or until < now.end:
             return None  # within a round, or not a whole one
@@ -165,8 +173,12 @@ class RestlessBound(BoundSampling):
         begun, length = round(first / self._length), self._length
         ends = [round((begun + k) * length) for k in range(1, int((until - first) / length) + 2)]
         ends = [first, *(end for end in ends if end <= until)]
+        every, question = len(ends) - 1, (math.inf, 0.0)
+        if watch is not None and (often := max(1, round(watch.every * n / length))) <= every:
+            ends = ends[: every // often * often + 1]
+            every, question = often, (watch.factor, watch.goal)
         order = self._shuffled(seed, first, ends[-1] - first).indices if first < n else None
-        return Rounds(self, np.array(ends), seed, order)
+        return Rounds(self, np.array(ends), seed, order, every, *question)
 
     def _learn(self, now: _Memory, alpha: Floats) -> None:
         places, least = self.problem.examples.places, _LEAST * now.sure
