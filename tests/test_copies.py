@@ -45,11 +45,12 @@ def run(problem, threads, ends, order=None, merges=1, sigma=1.0, alone=False, al
     bound = Restless().bind(problem) if bound is None else bound
     alpha = np.zeros(n) if alpha is None else alpha.copy()
     w, now = problem.primal(alpha), bound._now
-    course = (3, np.array(ends), order, bound._sizes, 2**0.5, 1e-6, 1e-100, now.unrest, now.unit, now.sure, bound._room)
+    learning = (bound._sizes, 2**0.5, 1e-6, 1e-100, now.unrest, now.unit, now.sure, bound._room)
+    course = (3, np.array(ends), order, *learning, len(ends) - 1, np.inf, 0.0)
     room, inverse = np.empty(threads * problem.d), 1 / (problem.lam * n)
     step = (problem.examples.native, problem.loss.native, 0.0, inverse * problem.examples.square_norms, inverse)
     told = kernels.dfsdca_copies(kernels.Crew(threads), alone, *step, course, merges, sigma, room, alpha, w)
-    moved, now.unit, now.sure, sigma, walked, waited = told
+    (moved,), now.unit, now.sure, sigma, (walked,), waited = told
     assert waited >= 0
     assert walked >= moved
     return w, alpha, sigma, moved

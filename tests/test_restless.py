@@ -6,6 +6,7 @@ from scipy import sparse
 
 import dualfree as df
 from dualfree._native import kernels
+from dualfree.lookout import Watch
 from dualfree.samplings import Restless
 from small_problems import problem as small_problem
 
@@ -104,6 +105,51 @@ def test_rounds_in_the_kernel_are_the_rounds_drawn_one_by_one(monkeypatch, layou
     assert (natively.alpha == one_by_one.alpha).all()
 
 
+def words(n=3000, d=6000, each=100):
+    """Examples with some words of many, whose labels a few of them tell."""
+    rng = np.random.default_rng(6)
+    X = sparse.csr_matrix(
+        (rng.random(n * each), (np.repeat(np.arange(n), each), rng.integers(d, size=n * each))), (n, d)
+    )
+    X.sum_duplicates()
+    return X, np.sign(X @ rng.normal(size=d))
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(("method", "n_threads"), [("auto", 1), ("dfsdca-copies", 1), ("dfsdca-copies", 2)])
+@pytest.mark.parametrize(("lam_n", "tol"), [(1.0, 1e-6), (0.1, 1e-4), (0.2, 1e-9)])
+def test_a_kernel_that_asks_by_itself_ends_where_python_would(monkeypatch, method, n_threads, intercept, lam_n, tol):
+    X, y = words()
+    problem = df.Problem(X, df.losses.Logistic(y), lam_n / 3000, intercept)
+    settings = {"method": method, "n_threads": n_threads, "tol": tol, "max_epochs": 300}
+    calls = []
+    for kernel in ("dfsdca_rounds", "dfsdca_copies"):
+        plain = getattr(kernels, kernel)
+        monkeypatch.setattr(kernels, kernel, lambda *a, plain=plain: calls.append(1) or plain(*a))
+    by_itself = df.solve(problem, **settings)
+    fewer = len(calls)
+    monkeypatch.setattr("dualfree.lookout.Lookout.watch", lambda self, epoch: None)
+    asked = df.solve(problem, **settings)
+    assert by_itself.status is df.Status.CONVERGED
+    assert by_itself.epochs == asked.epochs
+    assert by_itself.certificate == asked.certificate
+    assert (by_itself.w == asked.w).all()
+    assert fewer < len(calls) - fewer
+
+
+def test_a_kernel_that_asks_by_itself_stops_where_it_may_be_done():
+    problem = easy_and_hard()
+    bound, n = Restless().bind(problem), problem.n
+    bound.refresh(np.zeros(problem.d), np.zeros(n))
+    rounds = bound.rounds(0, n, 0, Watch(every=0.25, until=1.0, factor=1.0, goal=np.inf))
+    assert (rounds.every, len(rounds.ends)) == (2, 9)
+    step = (problem.loss.native, 0.0, np.ones(n), 1 / (problem.lam * n))
+    moved, *learnt = problem.examples.dfsdca_rounds(*step, rounds.native, 0.0, np.zeros(n), np.zeros(problem.d))
+    assert len(moved) == 1
+    assert rounds.end(*learnt, len(moved)) == [round(n / 4)]
+    assert bound.fresh_until == round(n / 4)
+
+
 def test_long_runs_keep_the_unit_of_unrest_in_range(monkeypatch):
     monkeypatch.setattr("dualfree.samplings.restless._SMALLEST_UNIT", 0.1)
     problem = easy_and_hard()
@@ -124,7 +170,7 @@ def test_the_kernel_refuses_what_does_not_fit():
     rows, loss = df.Problem(np.eye(4), df.losses.Squared(np.ones(4)), 0.1), np.ones(4)
     course = {"seed": 0, "ends": np.array([0, 4]), "order": None, "size": loss, "growth": 1.4, "least": 1e-6,
               "smallest_unit": 1e-100, "unrest": np.ones(4), "unit": 1.0, "sure": 0.0,
-              "room": np.empty(5, np.int64)}  # fmt: skip
+              "room": np.empty(5, np.int64), "every": 1, "factor": 1.0, "goal": 0.0}  # fmt: skip
     given = {"slack": 0.0, "scale": loss, "inverse": 1.0, "alpha": np.zeros(4), "w": np.zeros(4)}
 
     def call(**wrong):
@@ -135,7 +181,7 @@ def test_the_kernel_refuses_what_does_not_fit():
     for name, value in (("ends", np.array([0, 5])), ("ends", np.array([4, 0])), ("ends", np.empty(0, np.int64)),
                         ("order", np.arange(3)), ("order", np.array([0, 1, 2, 4])), ("room", np.empty(4, np.int64)),
                         ("alpha", np.zeros(3)), ("w", np.zeros(5)), ("size", np.ones(3)), ("unrest", np.ones(3)),
-                        ("scale", np.ones(2))):  # fmt: skip
+                        ("scale", np.ones(2)), ("every", 0)):  # fmt: skip
         with pytest.raises(ValueError, match=r"must|numbered"):
             call(**{name: value})
     call()

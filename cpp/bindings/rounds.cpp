@@ -19,6 +19,7 @@ static T array_at(const nb::tuple& t, int at) {
 }
 
 static Course course_from(const nb::tuple& t, Size n) {
+    if (t.size() != 14) throw nb::value_error("course must have 14 entries.");
     const auto ends = array_at<In<Size>>(t, 1);
     const auto order = nb::cast<std::optional<In<Size>>>(t[2], false);
     const auto size = array_at<In<double>>(t, 3);

@@ -1,8 +1,10 @@
 """Models of the curvature of P for the full-pass methods: a sampled Hessian, or less, and what steps taught."""
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, blas, lapack
 
 from dualfree.arrays import Floats
@@ -11,6 +13,8 @@ from dualfree.intercept import without_intercept
 from dualfree.problem import Problem
 
 _PAIRS = 20  # moves that are remembered
+_WORTH_SINGLE = 100  # features from which on single precision is quicker
+_SINGLE = 1e-5  # of the trace of a Hessian, what that may do to a step: λ in this unit
 
 
 class Base(ABC):
@@ -25,33 +29,41 @@ class Base(ABC):
 
 
 class SampledHessian(Base):
-    """An estimate of ``∇²P``, of which the upper triangle is given and may be overwritten, factorised."""
+    """An estimate of ``∇²P``, of which the upper triangle is given and may be overwritten, factorised.
 
-    def __init__(self, problem: Problem, estimate: Floats) -> None:
+    In single precision where it is `rough` anyway and large enough for that to matter, and λ not too small beside it.
+    """
+
+    def __init__(self, problem: Problem, estimate: Floats, rough: bool) -> None:
         hessian = without_intercept(estimate, problem.free)
         diagonal = np.einsum("jj->j", hessian)
         # The complement may lose its last digits, and with them λ: what is left must stay positive.
         floor = 1e-14 * float(diagonal.sum())
         diagonal += floor
+        convex = problem.loss.all_convex
+        single = rough and convex and len(hessian) >= _WORTH_SINGLE and _SINGLE * problem.n * problem.hardness <= 1
         try:
-            self._factor = _cholesky(hessian, overwrite=problem.loss.all_convex)
+            self._factor = _cholesky(hessian.astype(np.float32) if single else hessian, overwrite=convex)
         except LinAlgError:
-            if problem.loss.all_convex:
+            if convex and not single:
                 raise
-            # P was assumed to be convex, and is not here.
-            diagonal += problem.lam - min(0.0, float(np.linalg.eigvalsh(hessian, UPLO="U")[0])) + floor
+            if not convex:  # P was assumed to be convex, and is not here
+                diagonal += problem.lam - min(0.0, float(np.linalg.eigvalsh(hessian, UPLO="U")[0])) + floor
             self._factor = _cholesky(hessian, overwrite=True)
+        self._solve = blas.strsv if self._factor.dtype == np.float32 else blas.dtrsv
 
     def solve(self, gradient: Floats) -> Floats:
         # LAPACK's own function for this takes twice as long for a single vector.
-        half = blas.dtrsv(self._factor, gradient, lower=True)
-        return np.asarray(blas.dtrsv(self._factor, half, lower=True, trans=True, overwrite_x=True))
+        half = self._solve(self._factor, gradient, lower=True)
+        whole = self._solve(self._factor, half, lower=True, trans=True, overwrite_x=True)
+        return np.asarray(whole, dtype=np.float64)
 
 
-def _cholesky(hessian: Floats, overwrite: bool) -> Floats:
+def _cholesky(hessian: NDArray[Any], overwrite: bool) -> NDArray[Any]:
     """The factor of a matrix of which the upper triangle is given; SciPy's own function takes 30 µs for its checks."""
+    factorise = lapack.spotrf if hessian.dtype == np.float32 else lapack.dpotrf
     # LAPACK counts by columns: to it this is a lower triangle, which needs no copy.
-    factor, info = lapack.dpotrf(hessian.T, lower=True, overwrite_a=overwrite, clean=False)
+    factor, info = factorise(hessian.T, lower=True, overwrite_a=overwrite, clean=False)
     if info != 0:
         raise LinAlgError(f"The leading minor of order {info} is not positive: the Hessian is not positive definite.")
     return np.asarray(factor)

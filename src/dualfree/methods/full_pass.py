@@ -43,7 +43,8 @@ class FullPass(Method):
         self._here: Look | None = None
         self._used: list[Look] = []  # whose memory can be had again: fresh memory costs a fault a page
         self._model: LimitedMemory | None = None
-        self._decrements: list[float] = []  # by the present model's base, at the last points
+        self._direction: Floats | None = None  # of the next step, if it is known already
+        self._decrements: list[float] = []  # by the present model, at the last points
 
     @abstractmethod
     def _new_base(self, margins: Floats) -> Base:
@@ -52,8 +53,7 @@ class FullPass(Method):
     def _outgrown(self, fall: float, decrement: float, shortened: bool) -> bool:
         """Whether a better model would pay, after steps with it, the last of which left `fall` of the decrement each.
 
-        The last one may have been `shortened`. The decrement ``gᵀB⁻¹g`` is that of the base alone, so that it means the
-        same at every point.
+        The last one may have been `shortened`. The decrement is ``gᵀB⁻¹g``, twice what the next step promises.
         """
         return False
 
@@ -77,9 +77,9 @@ class FullPass(Method):
         w, seen = here.w, here.evaluation
         fresh = self._model is None
         model = self._model = self._model or LimitedMemory(self._new_base(here.margins))
-        d = self.problem.free.start
-        direction = np.zeros(len(w))
-        direction[:d] = -model.solve(seen.gradient[:d])
+        if fresh or self._direction is None:
+            self._direction = self._downhill(model, here)
+        direction, self._direction = self._direction, None
         slope = inner(seen.gradient, direction)
         there = self._look(w + direction)
         if not self._falls(seen, there.evaluation, slope):
@@ -98,17 +98,33 @@ class FullPass(Method):
             if not self._falls(seen, there.evaluation, 0.0):
                 self.stalled = True
                 return
+        d = self.problem.free.start
         model.learn((there.w - w)[:d], (there.evaluation.gradient - seen.gradient)[:d])
         self._used.append(here)
         self._here = there
         state.w[:] = there.w
-        left = there.evaluation.gradient[:d]
-        decrement = max(0.0, inner(left, model.base.solve(left)))
-        self._decrements = [*([-slope] if fresh else self._decrements[-_STEPS:]), decrement]
+        self._decrements = [-slope] if fresh else self._decrements[-_STEPS:]
+        if there.evaluation.duality_gap > self.tol * abs(there.evaluation.value):  # else this was the last step
+            self._look_ahead(model, there, shortened)
+
+    def _downhill(self, model: LimitedMemory, here: Look) -> Floats:
+        """``−B⁻¹ ∇P(w)``, and nothing for the intercept, which follows."""
+        d = self.problem.free.start
+        direction = np.zeros(len(here.w))
+        direction[:d] = -model.solve(here.evaluation.gradient[:d])
+        return direction
+
+    def _look_ahead(self, model: LimitedMemory, here: Look, shortened: bool) -> None:
+        """The direction of the next step, and whether that is good enough for a step."""
+        direction = self._downhill(model, here)
+        decrement = max(0.0, -inner(here.evaluation.gradient, direction))
+        self._decrements.append(decrement)
         fall = (decrement / max(self._decrements[0], 1e-300)) ** (1 / (len(self._decrements) - 1))
-        relative = decrement / max(abs(there.evaluation.value), 1e-300)
+        relative = decrement / max(abs(here.evaluation.value), 1e-300)
         if self._outgrown(fall, relative, shortened) or shortened:
             self._model = None
+        else:
+            self._direction = direction
 
     def _falls(self, before: Evaluation, after: Evaluation, slope: float) -> bool:
         """Enough of a decrease; where the values differ by rounding alone, a shorter gradient will do."""

@@ -25,7 +25,7 @@ from dualfree.steps import StepRule
 _GROWTH = 4  # of the sample, each time that its Hessian has proved too rough
 _DISTINCT = 2  # times as many examples are behind so many more draws, for those with much curvature are drawn again
 _MOST_DRAWS = 8  # for each example: those with an eighth of the mean curvature are all there
-_DOUBT = 0.5  # passes that a new Hessian must save beside its price
+_DOUBT = 0.25  # passes that a new Hessian must save beside its price
 
 
 class Newton(FullPass):
@@ -82,11 +82,13 @@ class Newton(FullPass):
         self._samples += 1
         if size == problem.n or type(problem.examples) is not Rows:
             self._price = hessian_passes(problem, self._size(self._growths + 1))
-            return SampledHessian(problem, problem.hessian(margins, spread_sample(problem.n, size, seed)))
+            hessian = problem.hessian(margins, spread_sample(problem.n, size, seed))
+            return SampledHessian(problem, hessian, rough=size < problem.n)
         sample = curved_sample(problem, margins, size, seed)
         more = min(problem.n, _DISTINCT * len(sample.indices))
         self._price = hessian_passes(problem, more, problem.examples.hessian_entries_of(sample.indices))
-        return SampledHessian(problem, sampled_hessian(problem, margins, sample, self._here))
+        hessian = sampled_hessian(problem, margins, sample, self._here)
+        return SampledHessian(problem, hessian, rough=size < problem.n)
 
     def _size(self, growths: int) -> int:
         """Examples of a sample after so many growths; or draws, of which one example may be several."""
