@@ -100,3 +100,13 @@ def _kind(values: Any) -> str:
     if isinstance(values, np.ndarray):
         return f"an array of {values.dtype}"
     return f"a {type(values).__name__} of other things" if isinstance(values, (list, tuple)) else f"{values!r:.60}"
+
+
+def mean_of(numbers: float | Floats) -> float:
+    """Their mean, or the one number that all of them are."""
+    return numbers if isinstance(numbers, float) else float(np.mean(numbers))
+
+
+def largest_of(numbers: float | Floats) -> float:
+    """The largest of them, or the one number that all of them are."""
+    return numbers if isinstance(numbers, float) else float(np.max(numbers))

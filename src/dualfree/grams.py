@@ -9,6 +9,7 @@ from scipy.linalg import blas
 
 from dualfree import memory
 from dualfree.arrays import Floats, Indices
+from dualfree.inner import inner
 
 _ROWS = 1024  # at a time, so that no copy of X is made
 _CROWDED = 0.25  # share of stored entries from which BLAS, zeros and all, makes sums of products sooner,
@@ -41,12 +42,11 @@ def entries_a_row(X: Any, d: int, stored: int, rows: Indices | None = None) -> f
         return column * d + square * d**2
     if rows is None or len(rows) == 0:
         every = max(1, X.shape[0] // _SAMPLE)
-        lengths, mean = X.indptr[1::every] - X.indptr[:-1:every], stored / X.shape[0]
+        lengths = (X.indptr[1::every] - X.indptr[:-1:every]).astype(np.float64)
     else:
         some = rows[:: max(1, len(rows) // _LISTED)]
-        lengths = X.indptr[some + 1] - X.indptr[some]
-        mean = float(lengths.mean())
-    pairs = 0.5 * float(np.mean(np.square(lengths, dtype=np.float64)))
+        lengths = (X.indptr[some + 1] - X.indptr[some]).astype(np.float64)
+    mean, pairs = lengths.sum() / len(lengths), 0.5 * inner(lengths, lengths) / len(lengths)
     product = _SCATTERED * max(1.0, float(d / _IN_CACHE) ** _OUT_OF_CACHE)
     return float(_SCATTERED_ENTRY * mean + product * pairs)
 

@@ -3,8 +3,7 @@
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
+from dualfree.arrays import largest_of
 from dualfree.limits import Limits
 from dualfree.result import Certificate
 
@@ -53,7 +52,7 @@ class Lookout:
     """
 
     def __init__(self, method: "Method", limits: Limits, from_zero: bool) -> None:
-        largest = float(np.max(method.problem.common_l))
+        largest = largest_of(method.problem.common_l)
         problem = method.problem
         looks = method.sampling.sampling.looks
         self._margin = looks.margin

@@ -233,8 +233,9 @@ class Run:
         proof, self._proof = self._proof, None
         if proof is not None:
             return self.state.w, Evaluation.without_gradient(proof.value, proof.proven, self.problem.d)
-        derived = self.method.takes_all  # α from w
-        if np.isfinite(self.state.w).all() and (derived or np.isfinite(self.state.alpha).all()):
+        if self.method.takes_all:  # it has looked already
+            return self.method.evaluate(self.state)
+        if np.isfinite(self.state.w).all() and np.isfinite(self.state.alpha).all():
             with np.errstate(over="ignore", invalid="ignore"):
                 return self.method.evaluate(self.state)
         return self.state.w, Evaluation.without_gradient(np.inf, np.inf, self.problem.d)

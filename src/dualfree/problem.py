@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from dualfree import memory
 from dualfree._native import kernels
-from dualfree.arrays import Floats, Indices, positive, shape_of, threads, vector
+from dualfree.arrays import Floats, Indices, mean_of, positive, shape_of, threads, vector
 from dualfree.convexity import Convexity, convexity_of
 from dualfree.evaluation import Evaluation, Look
 from dualfree.examples import Rows
@@ -133,7 +133,7 @@ class Problem:
     @cached_property
     def hardness(self) -> float:
         """``l ‖A‖²/(λn)`` for a typical example: what dfSDCA's epochs grow with."""
-        return float(np.mean(self.common_l)) * self.examples.typical_square_norm / (self.lam * self.n)
+        return mean_of(self.common_l) * self.examples.typical_square_norm / (self.lam * self.n)
 
     @property
     def mu(self) -> float:

@@ -26,6 +26,9 @@ from dualfree.steps import StepRule
 from dualfree.store.examples import Stored
 from dualfree.tuning import Tuning, tune
 
+_ONE, _NOBODY_KNOWS = np.array([1.0]), np.array([np.nan])
+_ONE.flags.writeable = _NOBODY_KNOWS.flags.writeable = False
+
 
 def solve(
     problem: Problem,
@@ -216,7 +219,7 @@ def _solve_by(
         running = kind(problem, bound, kind.step_rule(bound, tuning.theta))
         running.n_threads, running.tol = n_threads, limits.tol
     run = Run(running, start, limits, seed, begun, saved)
-    with progress_bar(progress, repr(bound.sampling), limits.max_epochs) as show:
+    with progress_bar(progress, repr(bound.sampling) if progress else "", limits.max_epochs) as show:
         status = run.until_done(callback, show)
     return run.result(status, method, tuning)
 
@@ -256,7 +259,7 @@ def _sampling_and_step(
 def _every_example(problem: Problem) -> BoundSampling:
     """All examples in each iteration: nothing to draw, and no v, which nobody asks for and which would cost a pass."""
     nothing = np.empty(0, dtype=np.int64)
-    p, v = np.broadcast_to(1.0, problem.n), np.broadcast_to(np.nan, problem.n)
+    p, v = (np.ndarray(problem.n, buffer=number, strides=(0,)) for number in (_ONE, _NOBODY_KNOWS))
     return BoundSampling(
         Nice(problem.n), problem, p, v, lambda seed, first, count: Draws(nothing, np.zeros(count + 1, np.int64))
     )

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, blas, lapack
 
-from dualfree.arrays import Floats
+from dualfree.arrays import Floats, mean_of
 from dualfree.inner import inner, norm
 from dualfree.intercept import without_intercept
 from dualfree.problem import Problem
@@ -73,7 +73,7 @@ class Scaled(Base):
     """A multiple of the identity: the bound ``mean of l_i‖A_i‖² + λ`` at first, then what the last move showed."""
 
     def __init__(self, problem: Problem) -> None:
-        self._curvature = float(np.mean(problem.common_l)) * problem.examples.typical_square_norm + problem.lam
+        self._curvature = mean_of(problem.common_l) * problem.examples.typical_square_norm + problem.lam
 
     def learn(self, move: Floats, change: Floats) -> None:
         self._curvature = inner(change, change) / inner(move, change)

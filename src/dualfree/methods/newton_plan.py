@@ -7,7 +7,7 @@ import numpy as np
 
 from dualfree import memory
 from dualfree._native import kernels
-from dualfree.arrays import Floats, Indices
+from dualfree.arrays import Floats, Indices, largest_of
 from dualfree.inner import inner
 from dualfree.problem import Problem
 from dualfree.samplings.base import Draws
@@ -126,7 +126,7 @@ def rough_start(problem: Any) -> Floats:
     draws = Draws(spread_sample(n, count, 0, mixed=True))
     typical = problem.examples.typical_square_norm
     caution = _CAUTION[count == _VISITS_A_FEATURE * problem.d]
-    inverse = 1 / max(problem.lam * n, caution * typical * float(np.max(problem.common_l)))
+    inverse = 1 / max(problem.lam * n, caution * typical * largest_of(problem.common_l))
     # One curvature for all: at least that of any row that is not four times as long as others.
     scale = np.array([4 * typical * inverse])
     problem.examples.dfsdca(problem.loss.native, NEARLY, scale, inverse, draws, 0.0, alpha, w)
