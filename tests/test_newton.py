@@ -6,7 +6,7 @@ from scipy import sparse
 
 import dualfree as df
 from dualfree._native import kernels
-from dualfree.methods.curvature import Base, LimitedMemory
+from dualfree.methods.curvature import Base, LimitedMemory, SampledHessian
 from dualfree.methods.newton import Newton
 from dualfree.methods.newton_plan import Sample, curved_sample, plan, sample_size, spread_sample
 from dualfree.steps import StepRule
@@ -298,6 +298,32 @@ def test_examples_on_the_flat_of_their_loss_are_left_out_of_a_sample():
     assert curved <= 0.5 * np.mean([error(plain(seed)) for seed in range(30)])
     even = curved_sample(problem, np.zeros(5000), 200, 7)
     np.testing.assert_array_equal(even.indices, spread_sample(5000, 200, 7))
+
+
+@pytest.mark.parametrize(("scale", "lam", "rough", "digits"), [
+    (1.0, 1e-3, True, 4), (1.0, 1e-3, False, 9), (1.0, 1e-7, True, 9), (1e-14, 1e-31, True, 9), (1e13, 1e26, True, 9)
+])  # fmt: skip
+def test_a_rough_hessian_is_in_single_precision_where_that_is_good_enough(scale, lam, rough, digits):
+    rng = np.random.default_rng(0)
+    X = scale * rng.normal(size=(1000, 120)) / 11
+    problem = df.Problem(X, df.losses.Logistic(np.sign(X[:, 0])), lam)
+    hessian, gradient = problem.hessian(np.zeros(1000)), scale * rng.normal(size=120)
+    whole = np.triu(hessian) + np.triu(hessian, 1).T
+    found = SampledHessian(problem, hessian, rough).solve(gradient)
+    assert found.dtype == np.float64
+    expected = np.linalg.solve(whole, gradient)
+    error = np.linalg.norm(found - expected) / np.linalg.norm(expected)
+    assert error <= 10.0**-digits
+    assert (error > 1e-9) == (digits == 4)
+
+
+def test_a_hessian_that_single_precision_cannot_take_is_in_double_precision():
+    rng = np.random.default_rng(0)
+    problem = df.Problem(rng.normal(size=(1000, 120)), df.losses.Logistic(np.arange(1000) % 2), lam=10.0)
+    v = np.ones(120) / np.sqrt(120)
+    hessian = np.outer(v, v) + 1e-10 * np.eye(120)  # not what `hardness` lets one expect
+    found = SampledHessian(problem, hessian.copy(), rough=True).solve(v)
+    np.testing.assert_allclose(found, v / (1 + 1e-10), rtol=1e-4)
 
 
 @pytest.mark.parametrize("intercept", [False, True])

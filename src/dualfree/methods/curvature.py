@@ -15,6 +15,7 @@ from dualfree.problem import Problem
 _PAIRS = 20  # moves that are remembered
 _WORTH_SINGLE = 100  # features from which on single precision is quicker
 _SINGLE = 1e-5  # of the trace of a Hessian, what that may do to a step: λ in this unit
+_IN_RANGE = 1e-25, 1e25  # of λ, so that all other numbers are in range too
 
 
 class Base(ABC):
@@ -40,8 +41,7 @@ class SampledHessian(Base):
         # The complement may lose its last digits, and with them λ: what is left must stay positive.
         floor = 1e-14 * float(diagonal.sum())
         diagonal += floor
-        convex = problem.loss.all_convex
-        single = rough and convex and len(hessian) >= _WORTH_SINGLE and _SINGLE * problem.n * problem.hardness <= 1
+        convex, single = problem.loss.all_convex, rough and _single(problem, len(hessian))
         try:
             self._factor = _cholesky(hessian.astype(np.float32) if single else hessian, overwrite=convex)
         except LinAlgError:
@@ -57,6 +57,12 @@ class SampledHessian(Base):
         half = self._solve(self._factor, gradient, lower=True)
         whole = self._solve(self._factor, half, lower=True, trans=True, overwrite_x=True)
         return np.asarray(whole, dtype=np.float64)
+
+
+def _single(problem: Problem, d: int) -> bool:
+    """Whether single precision is quicker and good enough for a step."""
+    easy = problem.loss.all_convex and _SINGLE * problem.n * problem.hardness <= 1
+    return easy and d >= _WORTH_SINGLE and _IN_RANGE[0] <= problem.lam <= _IN_RANGE[1]
 
 
 def _cholesky(hessian: NDArray[Any], overwrite: bool) -> NDArray[Any]:
