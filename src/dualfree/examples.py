@@ -202,7 +202,7 @@ class Rows(Flat):
     def nonzeros(self) -> Indices:
         """Stored entries of each example: the work that one visit costs."""
         if sparse.issparse(self.X):
-            return np.asarray(np.diff(self.X.indptr), dtype=np.int64)
+            return np.asarray(self.X.indptr[1:] - self.X.indptr[:-1], dtype=np.int64)
         return np.full(self.n, self.d, dtype=np.int64)
 
     @property
@@ -341,7 +341,8 @@ class Rows(Flat):
         out = memory.empty(self.n)
         if beta is None and self._one_value:
             np.multiply(self.nonzeros, float(self._arrays[0][0]) ** 2, out=out)
-            out += self.constant_value**2
+            if self.constant_value:
+                out += self.constant_value**2
         else:
             kernels.square_norms(self.native, beta, out, threads=self._threads)
         return out if less is None else out - less * self.square_norms

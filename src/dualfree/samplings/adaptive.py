@@ -61,9 +61,12 @@ class Adaptive(_Serial):
 
 def gain_sizes(problem: "Problem", v: Floats) -> Floats:
     """``√(v_i + nλ/l_i)``: a move of α_i by δ gains the dual about ``(δ times this)²``, up to a factor for all."""
-    with np.errstate(divide="ignore"):
-        slack = problem.n * problem.lam / np.asarray(problem.common_l)
+    l = problem.common_l  # noqa: E741  (the paper's name)
     # A loss of weight zero has l_i = 0 and nothing to move: any finite number will do.
+    if isinstance(l, float):
+        return np.asarray(np.sqrt(v + (problem.n * problem.lam / l if l > 0 else 0.0)))
+    with np.errstate(divide="ignore"):
+        slack = problem.n * problem.lam / l
     return np.asarray(np.sqrt(v + np.where(np.isfinite(slack), slack, 0.0)))
 
 
