@@ -8,6 +8,7 @@ import numpy as np
 from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices, largest_of
+from dualfree.grams import scattered
 from dualfree.inner import inner
 from dualfree.problem import Problem
 from dualfree.samplings.base import Draws
@@ -19,7 +20,7 @@ _MORE = (1.0, 2.0)  # passes that more of them may cost: where steps are easy, a
 _FACTOR = 0.01  # what a Cholesky factor costs for each of d³, in entries of a pass
 # Examples that tell whether curvatures differ, or all where there are few; they do not where the square of the mean is
 # so much of the mean of their squares.
-_PROBE, _FEW, _EVEN = 512, 4096, 0.7
+_PROBE, _FEW, _EVEN = 512, 8192, 0.7
 GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples, modulo 1, leave no wide gaps
 _VISITS_A_FEATURE = 200  # of the rough start, but not more than half an epoch
 # Its λn is no smaller than so many times the curvature of an example: with fewer visits, and with as many as that.
@@ -88,9 +89,10 @@ class Sample(NamedTuple):
 def curved_sample(problem: Problem, margins: Floats, size: int, seed: int) -> Sample:
     """`size` draws of examples, with probabilities in the proportion of their ``φ_i''(z_i)``, each example listed once.
 
-    Where a loss is all but flat an example adds next to nothing to the Hessian, however long its row is. Drawn so, all
-    have the same weight, but for those that were drawn several times. Where no curvature is much larger than others,
-    which some examples tell, it is not worth a look at all of them.
+    Where a loss is all but flat an example adds next to nothing to the Hessian, however long its row is. Where long
+    rows cost no more than short ones, and norms are at hand, the proportion is that of ``φ_i'' ‖A_i‖``: a few examples
+    may have most of the curvature. Where none has much more than others, which some examples tell, it is not worth a
+    look at all of them.
 
     Examples
     --------
@@ -100,16 +102,20 @@ def curved_sample(problem: Problem, margins: Floats, size: int, seed: int) -> Sa
     Sample(indices=array([2]), weights=array([0.5]))
     """
     n = problem.n
-    curvatures = problem.curvatures(margins, spread_sample(n, _PROBE, seed) if n > _FEW else None)
-    if size <= n and _EVEN * inner(curvatures, curvatures) * len(curvatures) <= float(curvatures.sum()) ** 2:
+    sizes = problem.curvatures(margins, spread_sample(n, _PROBE, seed) if n > _FEW else None)
+    norms = None if n > _FEW or scattered(problem.examples.X, problem.examples.stored) else problem.norms
+    if norms is not None:
+        sizes *= norms
+    if size <= n and _EVEN * inner(sizes, sizes) * len(sizes) <= float(sizes.sum()) ** 2:
         indices = spread_sample(n, size, seed)
         return Sample(indices, problem.curvatures(margins, indices) / size)
     if n > _FEW:
-        curvatures = problem.curvatures(margins)
+        sizes = problem.curvatures(margins)
     most = min(size + 1, n)
     indices, counts = memory.empty(most, np.int64), memory.empty(most)
-    listed = kernels.draw_by_weight(seed, curvatures, size, indices, counts)
-    return Sample(indices[:listed], counts[:listed] * (float(curvatures.sum()) / n / size))
+    listed = kernels.draw_by_weight(seed, sizes, size, indices, counts)
+    indices, weights = indices[:listed], counts[:listed] * (float(sizes.sum()) / n / size)
+    return Sample(indices, weights if norms is None else weights / norms[indices])
 
 
 def hessian_passes(problem: Problem, rows: int, entries: float | None = None) -> float:
