@@ -8,7 +8,7 @@ import dualfree as df
 from dualfree._native import kernels
 from dualfree.methods.curvature import Base, LimitedMemory, SampledHessian
 from dualfree.methods.newton import Newton
-from dualfree.methods.newton_plan import Sample, curved_sample, plan, sample_size, spread_sample
+from dualfree.methods.newton_plan import Sample, curved_sample, hessian_passes, plan, sample_size, spread_sample
 from dualfree.steps import StepRule
 from helpers.off_centre import LOSSES, OUTPUTS, make_data, make_loss
 
@@ -352,3 +352,17 @@ def test_a_step_that_was_too_long_blames_the_sample_where_the_curvature_never_ch
     assert first < 20_000
     assert method._outgrown(0.5, 1e-3, shortened=True) == (loss is df.losses.Squared)
     assert method._size(method._growths) == (20_000 if loss is df.losses.Squared else first)
+
+
+@pytest.mark.parametrize("loss", [df.losses.Squared, df.losses.Logistic])
+def test_the_price_of_a_better_hessian_is_that_of_the_examples_behind_it(loss):
+    X = sparse.random(20_000, 30, 0.1, "csr", rng=np.random.default_rng(0))
+    problem = df.Problem(X, loss(np.sign(X[:, [0]].toarray().ravel() - 0.01)), lam=100.0)
+    method = Newton(problem, df.samplings.Nice(20_000).bind(problem), StepRule("newton", np.ones(1), None, 1.0, None))
+    method.tol = 0.1
+    assert method._sample < 5000
+    method._new_base(np.zeros(20_000))
+    if loss is df.losses.Squared:  # whose next Hessian is that of all
+        assert method._price == hessian_passes(problem, 20_000)
+    else:
+        assert method._price < hessian_passes(problem, 20_000) / 2

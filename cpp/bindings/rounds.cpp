@@ -71,8 +71,8 @@ static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack
     return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure);
 }
 
-// The same, and sigma, what alpha would have moved had no move been shortened, for each question, and the seconds that the first thread has
-// waited for the others.
+// The same, and sigma, what alpha would have moved had no move been shortened, for each question, and the seconds that the
+// first thread has waited for the others.
 static nb::tuple dfsdca_copies(Crew& crew, bool alone, nb::tuple rows_tuple, nb::tuple loss_tuple, double slack, In<double> scale, double inverse,
                                nb::tuple course_tuple, Size merges, double sigma, Out<double> copies, Out<double> alpha, Out<double> w) {
     const Rows rows = rows_from(rows_tuple);

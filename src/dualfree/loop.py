@@ -153,7 +153,7 @@ class Run:
             if self.checkpoints is not None and self.checkpoints.due(self.evaluating):
                 self.checkpoints.save(self)
             clock = time.perf_counter()
-            # The method has things to do at the end of each epoch, so no piece goes beyond one.
+            # The method may have things to do at the end of each epoch: then no piece goes beyond one.
             whole = self.state.iteration // per_epoch + 1
             end = max(self.state.iteration + 1, round(whole * per_epoch))
             if self.state.iteration == 0 or self.state.iteration >= self.sampling.fresh_until:

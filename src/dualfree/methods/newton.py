@@ -80,23 +80,28 @@ class Newton(FullPass):
     def _new_base(self, margins: Floats) -> Base:
         problem, size, seed = self.problem, self._size(self._growths), self._samples
         self._samples += 1
+        self._price = hessian_passes(problem, min(problem.n, self._size(self._growths + 1)))
         if size == problem.n or type(problem.examples) is not Rows:
-            self._price = hessian_passes(problem, self._size(self._growths + 1))
             hessian = problem.hessian(margins, spread_sample(problem.n, size, seed))
             return SampledHessian(problem, hessian, rough=size < problem.n)
         sample = curved_sample(problem, margins, size, seed)
-        more = min(problem.n, _DISTINCT * len(sample.indices))
-        self._price = hessian_passes(problem, more, problem.examples.hessian_entries_of(sample.indices))
+        if self._by_curvature:  # and what is drawn next will be much like this
+            more = min(problem.n, _DISTINCT * len(sample.indices))
+            self._price = hessian_passes(problem, more, problem.examples.hessian_entries_of(sample.indices))
         hessian = sampled_hessian(problem, margins, sample, self._here)
         return SampledHessian(problem, hessian, rough=size < problem.n)
 
+    @property
+    def _by_curvature(self) -> bool:
+        """Whether examples are drawn by their curvature: it must differ, and be one number for each."""
+        return type(self.problem.examples) is Rows and not self.problem.loss.quadratic
+
     def _size(self, growths: int) -> int:
         """Examples of a sample after so many growths; or draws, of which one example may be several."""
-        n, first, flat = self.problem.n, self._sample, self.problem.loss.quadratic
-        if first == n or (growths > 0 and flat):
+        n, first = self.problem.n, self._sample
+        if first == n or (growths > 0 and self.problem.loss.quadratic):
             return n  # where the curvature is the same everywhere, to know it is to be done
-        most = n if flat or type(self.problem.examples) is not Rows else _MOST_DRAWS * n
-        return int(min(most, first * _GROWTH**growths))
+        return int(min(_MOST_DRAWS * n if self._by_curvature else n, first * _GROWTH**growths))
 
     def _outgrown(self, fall: float, decrement: float, shortened: bool) -> bool:
         # With a curvature that never changes, nothing but the sample can make a step too long.
