@@ -67,8 +67,11 @@ struct Logistic {
         const double one = std::fabs(up), other = std::fabs(down);
         return {2 * apart * apart * inverse + further, one <= artanh_reach ? other : one};
     }
+    double implicit_move(double z, double a, double c, double y, double slack) const {
+        return implicit_sigmoid(z, y, y * a, c, slack);
+    }
     double implicit(double z, double a, double c, double y, double slack = 0) const {
-        return y * implicit_sigmoid(y * z, y * a, c, slack);
+        return a + implicit_move(z, a, c, y, slack);
     }
 
   private:
@@ -203,8 +206,8 @@ struct Losses {
     W weight;
 
     DUALFREE_INLINE void prefetch(Size i) const {
-        __builtin_prefetch(y + i);
-        if (weight.any()) __builtin_prefetch(weight.given + i);
+        prefetch_line(y + i);
+        if (weight.any()) prefetch_line(weight.given + i);
     }
     double value(Size i, double z) const { return weight[i] * f.value(z, y[i]); }
     double derivative(Size i, double z) const { return weight[i] * f.derivative(z, y[i]); }
@@ -242,6 +245,12 @@ struct Losses {
         if (!weight.any()) return root(z, alpha, c, y[i], slack);
         const double k = weight[i];
         return k == 0 ? 0 : k * root(z, alpha / k, c * k, y[i], slack);
+    }
+    // How far it takes alpha: what the next visit waits for.
+    double implicit_move(Size i, double z, double alpha, double c, double slack) const {
+        if constexpr (requires { f.implicit_move(z, alpha, c, y[i], slack); })
+            if (!weight.any()) return f.implicit_move(z, alpha, c, y[i], slack);
+        return implicit(i, z, alpha, c, slack) - alpha;
     }
 
   private:

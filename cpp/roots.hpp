@@ -38,40 +38,46 @@ double newton_in_bracket(double from, double to, Residual first, double bend, Fu
     return x;
 }
 
-// A move of fourth order (Householder) towards the root x of x = 1 / (1 + exp(u)), where u moves c times as far as x. One
-// exponential gives the residual F and three derivatives, here multiplied through by powers of D = 1 + e, so that there
-// is one division.
-DUALFREE_INLINE double householder_move(double x, double u, double c) {
-    const double e = exponential(-std::fabs(u)), D = 1 + e;
-    const double a = u >= 0 ? e : 1.0, skew = u >= 0 ? 1 - e : e - 1;
-    const double F = x * D - a, G = D * D + c * e, H = -c * c * e * skew, K = c * c * c * e * (skew * skew - 2 * e);
-    const double GG = G * G, FH = F * H;
-    return -F * D * (6 * GG - 3 * FH) / (6 * G * (GG - FH) + F * F * K);
+// y times a move of fourth order (Householder) towards the root x of x = 1 / (1 + exp(u)), where u moves c times as far as x.
+// One exponential gives the residual F and three derivatives, here multiplied through by powers of D = 1 + e, so that there
+// is one division. The next visit waits for the move: so each term has as few operations after e as it can, `size` is |u|
+// where that is known sooner than u, and y is in the numerator.
+DUALFREE_INLINE double householder_move(double x, double u, double size, double c, double y) {
+    const bool up = u >= 0;
+    const double e = prompt_exponential(-size), G = 1 + e * ((2 + c) + e), GG = G * G;
+    const double F = (up ? x : x - 1) + e * (up ? x - 1 : x);
+    const double FH = F * (up ? -c * c : c * c) * (e - e * e), K = (c * c * c * e) * (1 + e * (e - 4));
+    return (-y * F * (1 + e)) * (6 * GG - 3 * FH) / ((6 * G) * (GG - FH) + F * F * K);
 }
 
-// The root x of x = 1 / (1 + exp(t + c (x - s))), from x = s: the logistic loss's implicit step. Whatever leaves the bracket,
-// or takes long, is left to Newton's method. A move that shifts u by no more than `slack` is the last: one by 1 is off the
-// root by a hundredth of itself at most, and a shorter one by less, as its cube.
-DUALFREE_INLINE double implicit_sigmoid(double t, double s, double c, double slack) {
-    const auto sigmoid = [](double u) {  // 1 / (1 + exp(u))
-        const double e = exponential(-std::fabs(u));
-        return (u >= 0 ? e : 1.0) / (1 + e);
+// y times the move from s to the root x of x = 1 / (1 + exp(t + c (x - s))), t = y z: the logistic loss's implicit step.
+// Whatever leaves the bracket, or takes long, is left to Newton's method. A move that shifts u by no more than `slack` is the
+// last: one by 1 is off the root by a hundredth of itself at most, and a shorter one by less, as its cube.
+DUALFREE_INLINE double implicit_sigmoid(double z, double y, double s, double c, double slack) {
+    const auto inside = [](double x) { return x >= 0 && x <= 1; };
+    const auto done = [&](double x, double move) {
+        const double shift = std::fabs(c * move);
+        return (shift <= slack && inside(x)) || shift * shift * shift * std::fabs(move) * (1 + c) <= 1e-13;
     };
-    double x = s, u = t;
-    for (int round = 0; round < 6; ++round) {
-        const double move = householder_move(x, u, c), shift = c * move;
+    const double t = y * z, first = householder_move(s, t, std::fabs(z), c, y);
+    double move = y * first, x = s + move, u = t;
+    if (done(x, move)) return first;
+    for (int round = 1; round < 6 && std::fabs(c * move) <= 4 && inside(x); ++round) {
+        u += c * move;
+        move = householder_move(x, u, std::fabs(u), c, 1);
         x += move;
-        const bool inside = x >= 0 && x <= 1;
-        if (std::fabs(shift) <= slack && inside) return x;
-        if (std::fabs(shift * shift * shift * move) * (1 + c) <= 1e-13) return x;
-        if (!(std::fabs(shift) <= 4 && inside)) break;
-        u += shift;
+        if (done(x, move)) return y * (x - s);
     }
+    const auto sigmoid = [](double at) {  // 1 / (1 + exp(at))
+        const double e = exponential(-std::fabs(at));
+        return (at >= 0 ? e : 1.0) / (1 + e);
+    };
     const auto residual_of = [&](double at, double p) { return Residual{at - p, 1 + c * p * (1 - p)}; };
     const double target = sigmoid(t);
     // |p''| <= p' <= p (1 - p), so the residual bends by at most c / 2 times its slope.
-    return newton_in_bracket(s, target, residual_of(s, target), 0.5 * c,
-                             [&](double at) { return residual_of(at, sigmoid(t + c * (at - s))); });
+    const double root = newton_in_bracket(s, target, residual_of(s, target), 0.5 * c,
+                                          [&](double at) { return residual_of(at, sigmoid(t + c * (at - s))); });
+    return y * (root - s);
 }
 
 // Newton without a slope, for a residual x + f'(z + c (x - a)): its slope is at least one. `at_from` is the residual

@@ -16,13 +16,17 @@ using Size = std::int64_t;
 // before it looks: every prefetching function must be forced inline.
 #define DUALFREE_INLINE [[gnu::always_inline]] inline
 
-constexpr int most_lines = 32;
-
 // Into the second cache, not the nearest: what is on its way to the nearest one takes the few places there that loads of w
 // would wait in.
-DUALFREE_INLINE void prefetch_lines(const void* begin, const void* end) {
-    const char* line = reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(begin) & ~std::uintptr_t(63));
-    for (int k = 0; k < most_lines && line < end; ++k, line += 64) __builtin_prefetch(line, 0, 2);
+DUALFREE_INLINE void prefetch_line(const void* at) { __builtin_prefetch(at, 0, 2); }
+
+// Every cache line of a short row, the first ones of a long row: there the hardware follows the stream itself.
+constexpr Size most_entries = 256, line_bytes = 64;
+template <class Value>
+DUALFREE_INLINE void prefetch_entries(const Value* begin, const Value* end) {
+    constexpr Size a_line = line_bytes / Size(sizeof(Value));
+    for (const Value* at = begin; at < std::min(end, begin + most_entries); at += a_line) prefetch_line(at);
+    prefetch_line(end - 1);
 }
 
 struct Pair {
@@ -40,10 +44,23 @@ struct Same {
     double operator[](Size) const { return value; }
 };
 
-DUALFREE_INLINE void prefetch_values(const Same&, Size, Size) {}
-template <class Value>
-DUALFREE_INLINE void prefetch_values(const Value* values, Size first, Size last) {
-    prefetch_lines(values + first, values + last);
+DUALFREE_INLINE void prefetch_row(const Same&, const auto* columns, Size first, Size last) {
+    prefetch_entries(columns + first, columns + last);
+}
+// Both in one loop, for where a loop ends the processor guesses.
+template <class Value, class Index>
+DUALFREE_INLINE void prefetch_row(const Value* values, const Index* columns, Size first, Size last) {
+    constexpr Size a_line = line_bytes / Size(std::min(sizeof(Value), sizeof(Index))), half = a_line / 2;
+    const Index *column = columns + first, *end = columns + std::min(last, first + most_entries);
+    const Value* value = values + first;
+    for (; column < end; column += a_line, value += a_line) {
+        prefetch_line(column);
+        prefetch_line(value);
+        if constexpr (sizeof(Index) > sizeof(Value)) prefetch_line(column + half);
+        if constexpr (sizeof(Value) > sizeof(Index)) prefetch_line(value + half);
+    }
+    prefetch_line(columns + last - 1);
+    prefetch_line(values + last - 1);
 }
 
 // Values: const double*, const float* or Same.
@@ -161,12 +178,7 @@ struct CsrRows {
 
     DUALFREE_INLINE void prefetch_bounds(Size i) const { __builtin_prefetch(start + i); }
 
-    // Every cache line of a short row, the first ones of a long row: there the hardware follows the stream itself.
-    DUALFREE_INLINE void prefetch(Size i) const {
-        const Size first = start[i], last = start[i + 1];
-        prefetch_values(values, first, last);
-        prefetch_lines(columns + first, columns + last);
-    }
+    DUALFREE_INLINE void prefetch(Size i) const { prefetch_row(values, columns, start[i], start[i + 1]); }
 };
 
 template <class Value>
@@ -260,7 +272,7 @@ struct DenseRows {
     DUALFREE_INLINE void prefetch_bounds(Size) const {}
 
     DUALFREE_INLINE void prefetch(Size i) const {
-        prefetch_lines(values + i * row_stride, values + i * row_stride + width);
+        prefetch_entries(values + i * row_stride, values + i * row_stride + width);
     }
 };
 

@@ -19,8 +19,8 @@ struct Shifted {
     double step, shift;
 
     DUALFREE_INLINE void prefetch(Size i) const {
-        __builtin_prefetch(scale + i);
-        if (m) __builtin_prefetch(m_products + i);
+        prefetch_line(scale + i);
+        if (m) prefetch_line(m_products + i);
     }
 };
 

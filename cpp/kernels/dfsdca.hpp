@@ -31,7 +31,7 @@ struct ImplicitStep {
     double slack = 0, factor = 1;
     template <class Loss>
     double delta(const Loss& loss, Size i, double z, double alpha) const {
-        return loss.implicit(i, z, alpha, factor * scale[i * stride], slack) - alpha;
+        return loss.implicit_move(i, z, alpha, factor * scale[i * stride], slack);
     }
 };
 
@@ -48,7 +48,7 @@ template <class R, class Loss, class Step>
     double moved = 0;
     for (Size t = 0; t < count; ++t) {
         prefetch_visit(rows, loss, indices, t, count, alpha);
-        if (t + far_ahead < count) __builtin_prefetch(step.scale + indices[t + far_ahead] * step.stride);
+        if (t + far_ahead < count) prefetch_line(step.scale + indices[t + far_ahead] * step.stride);
         const Size i = indices[t];
         const double delta = step.delta(loss, i, rows.dot(i, w), alpha[i]);
         alpha[i] += delta;

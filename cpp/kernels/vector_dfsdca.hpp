@@ -44,7 +44,7 @@ inline double dfsdca_vectors(const VectorExamples& examples, const VectorLoss& l
             Ahead ahead;
             if (v + near_ahead < visits) {
                 ahead.near = batches.indices[v + near_ahead];
-                __builtin_prefetch(alpha + examples.place(ahead.near).at);
+                prefetch_line(alpha + examples.place(ahead.near).at);
             }
             if (v + far_ahead < visits) ahead.far = batches.indices[v + far_ahead];
             const Place p = examples.place(batches.indices[v]);

@@ -8,13 +8,13 @@ constexpr double least_scale = 1e-100;  // below, the factor goes back into its 
 
 // The visiting order is known ahead, so memory can be asked for before it is needed: first what says where a row lies, and
 // what a `table` holds of it, then the row.
-constexpr Size far_ahead = 16, near_ahead = 8;
+constexpr Size far_ahead = 12, near_ahead = 6;
 
 template <class R>
 DUALFREE_INLINE void prefetch_ahead(const R& rows, const double* table, const Size* indices, Size at, Size end) {
     if (at + far_ahead < end) {
         rows.prefetch_bounds(indices[at + far_ahead]);
-        if (table) __builtin_prefetch(table + indices[at + far_ahead]);
+        if (table) prefetch_line(table + indices[at + far_ahead]);
     }
     if (at + near_ahead < end) rows.prefetch(indices[at + near_ahead]);
 }
