@@ -67,7 +67,7 @@ struct Logistic {
         const double one = std::fabs(up), other = std::fabs(down);
         return {2 * apart * apart * inverse + further, one <= artanh_reach ? other : one};
     }
-    double implicit_move(double z, double a, double c, double y, double slack) const {
+    DUALFREE_INLINE double implicit_move(double z, double a, double c, double y, double slack) const {
         return implicit_sigmoid(z, y, y * a, c, slack);
     }
     double implicit(double z, double a, double c, double y, double slack = 0) const {
@@ -247,7 +247,7 @@ struct Losses {
         return k == 0 ? 0 : k * root(z, alpha / k, c * k, y[i], slack);
     }
     // How far it takes alpha: what the next visit waits for.
-    double implicit_move(Size i, double z, double alpha, double c, double slack) const {
+    DUALFREE_INLINE double implicit_move(Size i, double z, double alpha, double c, double slack) const {
         if constexpr (requires { f.implicit_move(z, alpha, c, y[i], slack); })
             if (!weight.any()) return f.implicit_move(z, alpha, c, y[i], slack);
         return implicit(i, z, alpha, c, slack) - alpha;

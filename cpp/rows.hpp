@@ -77,7 +77,7 @@ struct CsrRows {
     Size work_before(Size i) const { return Size(start[i]) + i; }  // of the rows before i; an empty one is work too
 
     // Four sums side by side: one alone would wait for the latency of each addition.
-    double dot(Size i, const double* w) const {
+    DUALFREE_INLINE double dot(Size i, const double* w) const {
         const Size first = start[i], last = start[i + 1];
         double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
         Size k = first;
@@ -121,7 +121,7 @@ struct CsrRows {
     }
 
     // w += scale * row i.
-    void add_to(Size i, double scale, double* w) const {
+    DUALFREE_INLINE void add_to(Size i, double scale, double* w) const {
         if (nonzeros(i) < long_row)
             add_entries(start[i], start[i + 1], scale, w);
         else
