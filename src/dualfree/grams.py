@@ -12,20 +12,20 @@ from dualfree.arrays import Floats, Indices
 from dualfree.inner import inner
 
 _ROWS = 1024  # at a time, so that no copy of X is made
-_CROWDED = 0.25  # share of stored entries from which BLAS, zeros and all, makes sums of products sooner,
+CROWDED = 0.25  # share of stored entries from which BLAS, zeros and all, makes sums of products sooner,
 _WIDE = 64  # and features from which on: to take short rows out of a CSR matrix costs more than their products
 # What a row's sums of products take, in entries of a pass, which are cheaper where X is dense. By BLAS: for each of d
 # columns, and for each of d². Else products lie here and there in the result: for each entry, for each product, and how
 # that grows where d² numbers do not fit into a cache.
 _BY_BLAS_DENSE, _BY_BLAS_SPARSE = (5.8, 0.025), (2.3, 0.009)
-_SCATTERED_ENTRY, _SCATTERED, _IN_CACHE, _OUT_OF_CACHE = 1.0, 0.55, 1000, 1.6
+_SCATTERED_ENTRY, _SCATTERED, _IN_CACHE, _OUT_OF_CACHE = 1.0, 0.31, 1000, 1.6
 _SAMPLE, _LISTED = 4096, 512  # rows whose lengths tell: of all, and of a list
 
 
 def scattered(X: Any, stored: int) -> bool:
     """Whether sums are made product by product, here and there in the result, and not by BLAS."""
     n, d = X.shape
-    return bool(sparse.issparse(X) and (stored < _CROWDED * n * d or d < _WIDE))
+    return bool(sparse.issparse(X) and (stored < CROWDED * n * d or d < _WIDE))
 
 
 def entries_a_row(X: Any, d: int, stored: int, rows: Indices | None = None) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices, largest_of
-from dualfree.grams import scattered
+from dualfree.grams import CROWDED, scattered
 from dualfree.inner import inner
 from dualfree.problem import Problem
 from dualfree.samplings.base import Draws
@@ -26,6 +26,7 @@ _VISITS_A_FEATURE = 200  # of the rough start, but not more than half an epoch
 # Its λn is no smaller than so many times the curvature of an example: with fewer visits, and with as many as that.
 _CAUTION = (4.0, 16.0)
 _FEWEST, _PASSES = 2.0, 0.3  # beside the Hessian: once, and for each factor e of the tolerance
+_CROWDED_PASSES = 0.6  # the most of the latter where all is quadratic and no feature rare: a sample misses none
 ROOT = 0.45  # power of the condition number that the full-pass methods feel
 
 
@@ -39,12 +40,13 @@ class Plan(NamedTuple):
 def plan(problem: Problem, tol: float) -> Plan:
     """How to begin, by what it will cost: where the curvature never changes, all examples may be best, and one step."""
     sample, digits = sample_size(problem), math.log(1 / min(max(tol, 1e-14), 0.1))
-    passes = _FEWEST + _PASSES * digits * float((1 + problem.hardness) ** ROOT)
+    each = _PASSES * float((1 + problem.hardness) ** ROOT)
     if problem.loss.quadratic:
-        saved = passes - _FEWEST + hessian_passes(problem, sample)
-        if hessian_passes(problem, problem.n) <= saved:
+        if problem.examples.products >= CROWDED * problem.n * problem.d:
+            each = min(each, _CROWDED_PASSES)
+        if hessian_passes(problem, problem.n) <= each * digits + hessian_passes(problem, sample):
             return Plan(problem.n, _FEWEST)
-    return Plan(sample, passes)
+    return Plan(sample, _FEWEST + each * digits)
 
 
 def sample_size(problem: Problem) -> int:
