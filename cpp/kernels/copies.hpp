@@ -83,7 +83,14 @@ class Copies {
 
     void visit(int t, Size m, double sigma) {
         Part& p = part(t);
-        std::copy(task_.w, task_.w + task_.d, copy_of(t));
+        const double* w = task_.w;
+        if (p.begun) {  // the features that it adds up are in its copy already
+            std::copy(w, w + low(task_.d, t), copy_of(t));
+            std::copy(w + low(task_.d, t + 1), w + task_.d, copy_of(t) + low(task_.d, t + 1));
+        } else {
+            std::copy(w, w + task_.d, copy_of(t));
+            p.begun = true;
+        }
         const Size first = cut(Size(p.visits.size()), task_.merges, m), last = cut(Size(p.visits.size()), task_.merges, m + 1);
         ImplicitStep step = task_.step;
         step.factor = sigma;
@@ -93,15 +100,15 @@ class Copies {
 
     // Of the features that are this part's to add up. In most rounds no move is shortened, so w moves at once.
     void add_up(int t, double sigma) {
-        Part& p = part(t);
         const Size first = low(task_.d, t), last = low(task_.d, t + 1);
-        p.apart = p.together = 0;
-        for (Size from = first; from < last; from += block) add_block(p, from - first, from, std::min(block, last - from), 1 / sigma);
+        part(t).apart = part(t).together = 0;
+        for (Size from = first; from < last; from += block) add_block(t, from - first, from, std::min(block, last - from), 1 / sigma);
     }
 
-    void add_block(Part& p, Size at, Size from, Size size, double factor) {
+    void add_block(int t, Size at, Size from, Size size, double factor) {
+        Part& p = part(t);
         double apart = 0, together = 0;
-        double *sum = p.sum.data() + at, *w = task_.w + from;
+        double *sum = p.sum.data() + at, *w = task_.w + from, *own = copy_of(t) + from;
         std::fill(sum, sum + size, 0.0);
         for (int s = 0; s < parts(); ++s) {
             const double* copy = copy_of(s) + from;
@@ -115,7 +122,7 @@ class Copies {
 #pragma omp simd reduction(+ : together)
         for (Size j = 0; j < size; ++j) {
             together += sum[j] * sum[j];
-            w[j] += factor * sum[j];
+            own[j] = w[j] += factor * sum[j];
         }
         p.apart += apart, p.together += together;
     }
@@ -136,7 +143,7 @@ class Copies {
     void shorten(int t, Size m, double gamma, double back) {
         Part& p = part(t);
         const Size first = low(task_.d, t), last = low(task_.d, t + 1);
-        for (Size j = first; j < last; ++j) task_.w[j] += back * p.sum[std::size_t(j - first)];
+        for (Size j = first; j < last; ++j) copy_of(t)[j] = task_.w[j] += back * p.sum[std::size_t(j - first)];
         const Size visits = Size(p.visits.size());
         for (Size k = cut(visits, task_.merges, m); k < cut(visits, task_.merges, m + 1); ++k) {
             double& now = task_.alpha[p.visits[std::size_t(k)]];

@@ -22,8 +22,8 @@ from dualfree.tuning import Tuning
 
 Callback = Callable[[Row], Any]
 
-_PIECE_NONZEROS = 2_000_000  # work of one kernel call: some milliseconds, so that Ctrl-C and time limits are prompt
-_PIECE_ITERATIONS = 20_000
+_PIECE_NONZEROS = 5_000_000  # work of one kernel call: some milliseconds, so that Ctrl-C and time limits are prompt
+_PIECE_ITERATIONS = 20_000  # whose draws are handed over
 _PIECE_FIRST = 16  # a loss or a sampling in Python may be thousands of times slower: pieces begin small and grow
 _PIECE_SECONDS = 0.02
 _SHOW_SECONDS = 0.5
@@ -68,7 +68,8 @@ class Run:
         # An empty row is a visit too: it has a place in the index buffer.
         examples = self.sampling.problem.examples  # for the methods along features these are the columns
         work = self.sampling.mean_size * (examples.products / self.sampling.problem.n + 1)
-        self.largest_piece = int(max(1, min(_PIECE_NONZEROS / work, _PIECE_ITERATIONS)))
+        self.longest_call = int(max(1, _PIECE_NONZEROS / work))  # of a kernel that draws by itself
+        self.largest_piece = min(self.longest_call, _PIECE_ITERATIONS)
         drawn_in_python = type(self.sampling.sampling).drawer is Sampling.drawer
         in_python = self.problem.loss.native is None or drawn_in_python
         self.piece = min(_PIECE_FIRST, self.largest_piece) if in_python else self.largest_piece
@@ -176,9 +177,11 @@ class Run:
 
     def _advance(self, until: int, end: int) -> None:
         """Some iterations, in one call of a kernel: no more than may pass before Ctrl-C is heard."""
-        now, piece = self.state.iteration, end if self.method.whole_epochs else self.piece
-        if self.method.takes_rounds and self._advance_by_rounds(until, end, now + piece):
+        now, whole = self.state.iteration, self.method.whole_epochs
+        most = max(now + self.longest_call, end if whole else 0)
+        if self.method.takes_rounds and self._advance_by_rounds(until, end, most):
             return
+        piece = end if whole else self.piece
         count = min(piece, int(min(until, self.sampling.fresh_until)) - now)
         self.method.advance(self.state, self.sampling.draw(now, count, self.seed))
 

@@ -132,10 +132,6 @@ class DfSDCACopies(DfSDCA):
         self._turns.learn(waited / (time.perf_counter() - begun))
         take_in(state, rounds.end(unit, sure, len(moved)), moved, walked, _ROUNDINGS)
 
-    @property
-    def ends_epochs(self) -> bool:
-        return True  # so that calls are not longer than that: there are no shorter ones here
-
     def glance(self, state: State) -> Glance | None:
         self._rest()
         return super().glance(state)
