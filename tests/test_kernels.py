@@ -147,6 +147,21 @@ def test_the_implicit_step_is_found_at_any_scale(z, alpha, c):
     assert logistic_visit(z, alpha, c, slack=1.0) == pytest.approx(near, rel=1e-9, abs=1e-12)
 
 
+def test_a_step_has_all_the_digits_that_its_product_has():
+    """Without curvature the step ends at 1/(1 + e^z), which one rounding of z moves by |z| units or less."""
+    for z in np.concatenate([np.linspace(-700, 700, 1401), np.random.default_rng(0).normal(size=1000) * 5]):
+        sigmoid = np.exp(-np.logaddexp(0, np.longdouble(z)))
+        assert abs(logistic_visit(z, 0.0, 0.0, slack=0.0) - sigmoid) <= 2.3e-16 * (3 + abs(z)) * sigmoid
+
+
+@pytest.mark.parametrize("c", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("slack", [0.0, 1.0])
+def test_alpha_stays_where_the_conjugate_is_finite(c, slack):
+    for z in (-900.0, -40.0, -1.0, 0.0, 1.0, 40.0, 900.0):
+        for alpha in (0.0, 1e-300, 1e-17, 0.3, 1 - 1e-16, 1.0):
+            assert 0 <= logistic_visit(z, alpha, c, slack) <= 1
+
+
 @pytest.mark.parametrize("c", [1e-3, 0.1, 1.0, 10.0, 1e3, 1e6])
 def test_the_nearly_implicit_step_is_off_by_a_hundredth_and_wins_as_much(c):
     rng = np.random.default_rng(0)
