@@ -1,4 +1,4 @@
-"""Passes over short rows of different lengths, which are read as one stream."""
+"""Passes over short rows of different lengths, which are read as one stream, and over dense ones, side by side."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ from scipy import sparse
 
 import dualfree as df
 from dualfree.examples import Rows
+from helpers.problems import with_layout
 
 
 def ragged(n: int, d: int, longest: int, seed: int = 0) -> sparse.csr_matrix:
@@ -30,6 +31,28 @@ def test_passes_are_those_of_dense_rows(longest, constant, dtype):
     np.testing.assert_allclose(rows.combine(c), dense.combine(c), rtol=0, atol=1e-11)
     for one, other in zip(rows.combine_pair(c, e), dense.combine_pair(c, e), strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("width", [*range(1, 20), 31, 32, 33, 46])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_dense_rows_of_any_width_in_any_layout(width, dtype):
+    rng = np.random.default_rng(width)
+    for n in (1, 2, 3, 5, 137):
+        X = rng.normal(size=(n, width)).astype(dtype)
+        exact = X.astype(np.float64)
+        for layout in ("dense-c", "dense-f", "dense-strided"):
+            for constant in (False, True):
+                rows = Rows(with_layout(X, layout), constant=constant)
+                full = np.column_stack([exact, np.full(n, rows.constant_value)]) if constant else exact
+                w, c, e = rng.normal(size=rows.d), rng.normal(size=n), rng.normal(size=n)
+                close = {"rtol": 0, "atol": 1e-12 * n}
+                np.testing.assert_allclose(rows.margins(w), full @ w, **close)
+                np.testing.assert_allclose(rows.combine(c), full.T @ c, **close)
+                np.testing.assert_allclose(rows.square_norms, (full**2).sum(1), rtol=1e-13)
+                for one, other in zip(rows.combine_pair(c, e), (full.T @ c, full.T @ e), strict=True):
+                    np.testing.assert_allclose(one, other, **close)
+                visited = np.arange(n)[::-1].copy()
+                np.testing.assert_allclose(rows.margins(w, visited), (full @ w)[::-1], **close)
 
 
 def test_one_value_for_all():

@@ -30,6 +30,56 @@ class Runs {
     const R& rows_;
 };
 
+// Dense rows: sums of four side by side, and where X lies column by column, all rows of a tile for one column after the other.
+// Products are made row by row, for rows that come from memory should come one after the other.
+template <class Value>
+class Runs<DenseRows<Value>> {
+  public:
+    explicit Runs(const DenseRows<Value>& rows) : rows_(rows) {}
+
+    void dot(Size first, Size count, const double* w, double* out) const {
+        if (rows_.column_by_column()) return dot_columns(first, count, w, out);
+        for (Size k = 0; k < count; ++k) out[k] = rows_.dot(first + k, w);
+    }
+
+    void add(Size first, Size count, const double* coefficients, double* out) const {
+        if (rows_.column_by_column()) return add_columns(first, count, coefficients, out);
+        Size k = 0;
+        if (rows_.row_by_row())
+            for (; k + 4 <= count; k += 4) rows_.add_four_to(first + k, coefficients + k, out);
+        for (; k < count; ++k) rows_.add_to(first + k, coefficients[k], out);
+    }
+
+    void add(Size first, Size count, const Pair* coefficients, Pair* out) const {
+        for (Size k = 0; k < count; ++k) rows_.add_to(first + k, coefficients[k], out);
+    }
+
+  private:
+    void dot_columns(Size first, Size count, const double* w, double* out) const {
+        const double always = rows_.constant != 0 ? rows_.offset + rows_.constant * w[rows_.width] : 0.0;
+        std::fill(out, out + count, always);
+        for (Size j = 0; j < rows_.width; ++j) {
+            const Value* column = rows_.values + j * rows_.column_stride + first;
+#pragma omp simd
+            for (Size k = 0; k < count; ++k) out[k] += double(column[k]) * w[j];
+        }
+    }
+
+    void add_columns(Size first, Size count, const double* coefficients, double* out) const {
+        for (Size j = 0; j < rows_.width; ++j) {
+            const Value* column = rows_.values + j * rows_.column_stride + first;
+            double sum = 0;
+#pragma omp simd reduction(+ : sum)
+            for (Size k = 0; k < count; ++k) sum += double(column[k]) * coefficients[k];
+            out[j] += sum;
+        }
+        if (rows_.constant != 0)
+            for (Size k = 0; k < count; ++k) out[rows_.width] += coefficients[k] * rows_.constant;
+    }
+
+    const DenseRows<Value>& rows_;
+};
+
 // Whether rows are short and differ in length: asked of some of them, so that one data set has one answer.
 template <class Values, class Index>
 bool ragged(const CsrRows<Values, Index>& rows) {
