@@ -6,34 +6,41 @@
 
 namespace dualfree {
 
-// Four numbers side by side, wherever they lie.
-using Four [[gnu::vector_size(32), gnu::aligned(8), gnu::may_alias]] = double;
-using FourFloats [[gnu::vector_size(16), gnu::aligned(4), gnu::may_alias]] = float;
+// As many numbers side by side as the processor takes at once, wherever they lie.
+#ifdef __AVX__
+constexpr Size lanes = 4;
+#else
+constexpr Size lanes = 2;
+#endif
+using Lanes [[gnu::vector_size(8 * lanes), gnu::aligned(8), gnu::may_alias]] = double;
+using FloatLanes [[gnu::vector_size(4 * lanes), gnu::aligned(4), gnu::may_alias]] = float;
 
-DUALFREE_INLINE Four& four_at(double* at) { return *reinterpret_cast<Four*>(at); }
-DUALFREE_INLINE Four four_of(const double* at) { return *reinterpret_cast<const Four*>(at); }
-DUALFREE_INLINE Four four_of(const float* at) { return __builtin_convertvector(*reinterpret_cast<const FourFloats*>(at), Four); }
+DUALFREE_INLINE Lanes& lanes_at(double* at) { return *reinterpret_cast<Lanes*>(at); }
+DUALFREE_INLINE Lanes lanes_of(const double* at) { return *reinterpret_cast<const Lanes*>(at); }
+DUALFREE_INLINE Lanes lanes_of(const float* at) { return __builtin_convertvector(*reinterpret_cast<const FloatLanes*>(at), Lanes); }
 
-// four(lane, j) for each four columns from j on, and one(lane, j) for each that is left, in up to four lanes that need not
-// wait for each other. Products with w and moves of w are cut alike, so that a load finds all that it reads in one store: one
-// that spans two which are still on their way would wait for both.
-template <class FourColumns, class OneColumn>
-DUALFREE_INLINE void in_fours(Size width, FourColumns&& four, OneColumn&& one) {
+// some(k, j) for the columns from j on, as many as there are lanes, and one(k, j) for each that is left; those with different k
+// need not wait for each other. Products with w and moves of w are cut alike, so that a load finds all that it reads in one
+// store: one that spans two which are still on their way would wait for both.
+template <class Some, class One>
+DUALFREE_INLINE void in_lanes(Size width, Some&& some, One&& one) {
     Size j = 0;
-    for (; j + 16 <= width; j += 16) four(0, j), four(1, j + 4), four(2, j + 8), four(3, j + 12);
-    if (width & 8) four(0, j), four(1, j + 4), j += 8;
-    if (width & 4) four(2, j), j += 4;
-    if (width & 2) one(0, j), one(1, j + 1), j += 2;
+    for (; j + 4 * lanes <= width; j += 4 * lanes) some(0, j), some(1, j + lanes), some(2, j + 2 * lanes), some(3, j + 3 * lanes);
+    if (width & (2 * lanes)) some(0, j), some(1, j + lanes), j += 2 * lanes;
+    if (width & lanes) some(2, j), j += lanes;
+    if (lanes > 2 && (width & 2)) one(0, j), one(1, j + 1), j += 2;
     if (width & 1) one(0, j);
 }
 
 // The sum of a row's terms.
 struct RowSum {
-    Four fours[4] = {};
-    double ones[2] = {};
+    Lanes some[4] = {};
+    double one[2] = {};
     DUALFREE_INLINE double value() const {
-        const Four all = (fours[0] + fours[1]) + (fours[2] + fours[3]);
-        return ((all[0] + all[1]) + (all[2] + all[3])) + (ones[0] + ones[1]);
+        const Lanes all = (some[0] + some[1]) + (some[2] + some[3]);
+        double sum = all[0] + all[1];
+        if constexpr (lanes > 2) sum += all[2] + all[3];
+        return sum + (one[0] + one[1]);
     }
 };
 
@@ -55,8 +62,8 @@ struct DenseRows {
         const Value* row = values + i * row_stride;
         if (!row_by_row()) return with_constant(strided_sum(row, [w](Size j, double x) { return x * w[j]; }), w);
         RowSum sum;
-        in_fours(width, [&](int lane, Size j) DUALFREE_INLINED { sum.fours[lane] += four_of(row + j) * four_of(w + j); },
-                 [&](int lane, Size j) DUALFREE_INLINED { sum.ones[lane] += double(row[j]) * w[j]; });
+        in_lanes(width, [&](int k, Size j) DUALFREE_INLINED { sum.some[k] += lanes_of(row + j) * lanes_of(w + j); },
+                 [&](int k, Size j) DUALFREE_INLINED { sum.one[k] += double(row[j]) * w[j]; });
         return with_constant(sum.value(), w);
     }
 
@@ -64,8 +71,8 @@ struct DenseRows {
         const Value* row = values + i * row_stride;
         if (!row_by_row()) return strided_sum(row, [](Size, double x) { return x * x; }) + constant * constant;
         RowSum sum;
-        in_fours(width, [&](int lane, Size j) DUALFREE_INLINED { sum.fours[lane] += four_of(row + j) * four_of(row + j); },
-                 [&](int lane, Size j) DUALFREE_INLINED { sum.ones[lane] += double(row[j]) * double(row[j]); });
+        in_lanes(width, [&](int k, Size j) DUALFREE_INLINED { sum.some[k] += lanes_of(row + j) * lanes_of(row + j); },
+                 [&](int k, Size j) DUALFREE_INLINED { sum.one[k] += double(row[j]) * double(row[j]); });
         return sum.value() + constant * constant;
     }
 
@@ -95,7 +102,7 @@ struct DenseRows {
     DUALFREE_INLINE void add_to(Size i, double scale, double* w) const {
         const Value* row = values + i * row_stride;
         if (row_by_row())
-            in_fours(width, [&](int, Size j) DUALFREE_INLINED { four_at(w + j) += scale * four_of(row + j); },
+            in_lanes(width, [&](int, Size j) DUALFREE_INLINED { lanes_at(w + j) += scale * lanes_of(row + j); },
                      [&](int, Size j) DUALFREE_INLINED { w[j] += scale * double(row[j]); });
         else
             for (Size j = 0; j < width; ++j) w[j] += scale * double(row[j * column_stride]);
@@ -105,10 +112,10 @@ struct DenseRows {
     // Four rows from i on, which lie row by row: w is read and written once for all of them.
     DUALFREE_INLINE void add_four_to(Size i, const double* scale, double* w) const {
         const Value *a = values + i * row_stride, *b = a + row_stride, *c = b + row_stride, *e = c + row_stride;
-        in_fours(width,
+        in_lanes(width,
                  [&](int, Size j) DUALFREE_INLINED {
-                     four_at(w + j) += (scale[0] * four_of(a + j) + scale[1] * four_of(b + j)) +
-                                       (scale[2] * four_of(c + j) + scale[3] * four_of(e + j));
+                     lanes_at(w + j) += (scale[0] * lanes_of(a + j) + scale[1] * lanes_of(b + j)) +
+                                       (scale[2] * lanes_of(c + j) + scale[3] * lanes_of(e + j));
                  },
                  [&](int, Size j) DUALFREE_INLINED {
                      w[j] += (scale[0] * double(a[j]) + scale[1] * double(b[j])) + (scale[2] * double(c[j]) + scale[3] * double(e[j]));
