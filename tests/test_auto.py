@@ -51,6 +51,18 @@ def test_it_takes_newton_at_small_lambda(intercept):
     assert "Newton's method was chosen by estimated cost" in result.message
 
 
+@pytest.mark.parametrize(("n", "d", "best"), [(4000, 10, "newton"), (400, 400, "dfsdca"), (200, 1000, "dfsdca")])
+def test_dense_data_whose_examples_are_fewer_than_their_features_are_dfsdca_s(n, d, best):
+    """A Hessian costs hundreds of passes there, and in many dimensions examples are hardly in each other's way."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d)) / np.sqrt(d)
+    problem = df.Problem(X, df.losses.Logistic(np.sign(X @ rng.normal(size=d))), lam=0.01 / n)
+    assert estimate(problem, 1e-6).best == best
+    result = df.solve(problem, method="auto", tol=1e-6)
+    assert result.status == "converged"
+    assert result.epochs < 60
+
+
 @pytest.mark.parametrize("intercept", [False, True])
 def test_it_turns_to_newton_where_dfsdca_is_slower_than_thought(intercept):
     problem = make_problem(1e-6, intercept)

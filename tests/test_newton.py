@@ -213,6 +213,20 @@ def test_a_sampled_hessian_is_in_single_precision_only_where_that_is_fine_beside
         assert (np.abs(seen).max() > 1e-9) == (lam == 1e-3)
 
 
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_hessian_of_all_examples_leads_to_the_same_optimum(name):
+    """With few examples for each feature it is of all that are curved, and as exact as it need be."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 120)) / 10
+    y = np.where(X @ rng.normal(size=120) + 0.3 * rng.normal(size=300) > 0, 1.0, -1.0)
+    problem = df.Problem(X, LOSSES[name](y), lam=1e-3)
+    assert sample_size(problem) == problem.n
+    result = df.solve(problem, method="newton", tol=1e-11)
+    other = df.solve(problem, tol=1e-11, max_epochs=5000)
+    assert (result.status, other.status) == ("converged", "converged")
+    np.testing.assert_allclose(result.w, other.w, rtol=0, atol=1e-5 * np.abs(other.w).max())
+
+
 @pytest.mark.parametrize(("n", "size"), [(10, 7), (1000, 999), (1001, 240), (5, 5), (3, 1), (100_003, 99_999)])
 def test_a_spread_sample_has_none_twice(n, size):
     for seed in range(20):

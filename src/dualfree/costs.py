@@ -14,6 +14,7 @@ from dualfree.problem import Problem
 from dualfree.samplings import Uniform
 from dualfree.steps import theorem_theta
 
+_DENSE = 0.15  # an entry of a dense row
 _STEP = 24.0  # what a dfSDCA step costs beside its nonzeros: the loss, the random row, the choice of it
 # A pass: sequential rows, losses by SIMD. The first number is for few features, whose w stays in the nearest cache.
 _PASS_NONZERO, _PASS_ROW = (0.65, 0.85), 3.0
@@ -22,7 +23,9 @@ _CALL, _ITERATION = 20_000, 80_000  # what Python costs: for an epoch of dfSDCA,
 # Epochs of dfSDCA with restless visits, for each factor e of the tolerance, and the power of the condition number that
 # multiplies them: with few features, which many examples share, and with many.
 _EPOCHS = ((0.25, 1.0), (0.136, 0.75))
+_CROWD = 2.5  # examples for each feature below which they are less in each other's way, and that power is less
 _FEWEST = (1.0, 0.28)  # epochs in any case: once, and for each factor e of the tolerance
+_RENEWED = (50.0, 0.6)  # Hessians of Newton's method beside the first: the hardness that asks for one, and a power
 _LBFGS_PASSES = 1.0  # for each factor e of the tolerance
 _LBFGS_FEWEST = 12.0
 _LBFGS_FEATURE = 10.0  # what an iteration costs for each feature, beside the pass
@@ -76,7 +79,8 @@ def estimate(problem: Problem, tol: float) -> Costs:
         return Costs({"newton" if newton else "lbfgs": 1.0})
     if not isinstance(problem.loss, BuiltIn) or problem.mu > 0 or (concave and problem.loss.vector):
         return Costs({"dfsdca": 1.0})
-    n, nonzeros = problem.n, float(problem.examples.stored) + problem.n * problem.intercept
+    entry = _DENSE if problem.examples.dense else 1.0
+    n, nonzeros = problem.n, entry * problem.examples.stored + problem.n * problem.intercept
     digits = math.log(1 / min(max(tol, 1e-14), 0.1))
     hardness = problem.hardness
     if problem.loss.vector:
@@ -91,7 +95,8 @@ def estimate(problem: Problem, tol: float) -> Costs:
         epochs["dfsdca"] = digits / (rate * n) + looks
     if problem.d <= MOST_FEATURES and problem.convexity.known is not False:
         sample, passes = plan(problem, tol)
-        epochs["newton"] = (passes * one_pass + hessian_passes(problem, sample) * entries) / epoch
+        again = 0.0 if problem.loss.quadratic else (hardness / _RENEWED[0]) ** _RENEWED[1]
+        epochs["newton"] = (passes * one_pass + (1 + again) * hessian_passes(problem, sample) * entries) / epoch
     else:  # with few features L-BFGS may take hundreds of passes where Newton's method takes a handful
         passes = max(_LBFGS_FEWEST, _LBFGS_PASSES * digits * (1 + hardness) ** ROOT)
         epochs["lbfgs"] = passes * (one_pass + _LBFGS_FEATURE * problem.d) / epoch
@@ -99,7 +104,10 @@ def estimate(problem: Problem, tol: float) -> Costs:
 
 
 def _dfsdca(problem: Problem, digits: float, hardness: float) -> float:
-    each, power = _EPOCHS[problem.examples.d > MOST_FEATURES]
+    n, d = problem.n, problem.examples.d
+    each, power = _EPOCHS[d > MOST_FEATURES]
+    if d <= MOST_FEATURES:
+        power *= min(1.0, n / (_CROWD * d))
     return max(_FEWEST[0] + _FEWEST[1] * digits, each * digits * float((1 + hardness) ** power))
 
 

@@ -20,7 +20,6 @@ from dualfree.groups import Groups
 from dualfree.layout import native_csr, native_dense
 
 _TYPICAL_ROWS = 4096
-_SHARING_ROWS = 400
 _RUN = 256  # of them side by side
 
 _FAULTS = {
@@ -36,6 +35,11 @@ class Flat:
 
     size: Any
     total: Any
+
+    @property
+    def dense(self) -> bool:
+        """Whether X has no columns to look up: an entry then costs a seventh, or less."""
+        return False
 
     @property
     def w_shape(self) -> tuple[int, ...]:
@@ -164,6 +168,10 @@ class Rows(Flat):
         return self.weighted_square_norms(None)
 
     @property
+    def dense(self) -> bool:
+        return not sparse.issparse(self.X)
+
+    @property
     def _one_value(self) -> bool:
         """Whether all stored values are the same one."""
         return sparse.issparse(self.X) and len(self._arrays[0]) == 1
@@ -177,17 +185,6 @@ class Rows(Flat):
         if self.n <= 2 * _TYPICAL_ROWS:
             return float(self.square_norms.mean())
         return float(kernels.mean_square(self.native, _TYPICAL_ROWS // _RUN, _RUN))
-
-    @cached_property
-    def typical_sharing(self) -> float:
-        """Which part of ``‖A_i‖²`` lies in features that another row has too, by some hundred rows: for estimates."""
-        if not sparse.issparse(self.X):
-            return 1.0
-        listed = self.X[np.linspace(0, self.n - 1, min(self.n, _SHARING_ROWS)).astype(np.int64)]
-        squares, omega = np.square(listed.data, dtype=np.float64), np.bincount(listed.indices, minlength=self.d)
-        total = float(squares.sum()) * max(1, listed.shape[0] - 1)
-        squares *= omega[listed.indices] - 1
-        return float(squares.sum()) / total if total else 0.0
 
     @cached_property
     def hessian_entries(self) -> float:

@@ -17,7 +17,7 @@ _WIDE = 64  # and features from which on: to take short rows out of a CSR matrix
 # What a row's sums of products take, in entries of a pass, which are cheaper where X is dense. By BLAS: for each of d
 # columns, and for each of d². Else products lie here and there in the result: for each entry, for each product, and how
 # that grows where d² numbers do not fit into a cache.
-_BY_BLAS_DENSE, _BY_BLAS_SPARSE = (5.8, 0.025), (2.3, 0.009)
+_BY_BLAS_DENSE, _BY_BLAS_SPARSE = (4.0, 0.044), (2.3, 0.0105)
 _SCATTERED_ENTRY, _SCATTERED, _IN_CACHE, _OUT_OF_CACHE = 1.0, 0.31, 1000, 1.6
 _SAMPLE, _LISTED = 4096, 512  # rows whose lengths tell: of all, and of a list
 

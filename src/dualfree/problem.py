@@ -255,14 +255,16 @@ class Problem:
 
         That is all that a Cholesky factor reads; the other triangle is not filled in. The intercept has no λ. `margins`
         are the z_i of the point in question; at a kink the curvature is that of one side. With a `sample` of examples,
-        an estimate from these alone, in single precision where that is fine beside λ.
+        an estimate from these alone, in single precision where that is fine beside λ; but where it is of all, and the
+        same everywhere, it is exact.
         """
         indices = np.arange(self.n) if sample is None else sample
-        return self.weighted_hessian(self.curvatures(margins, sample) / len(indices), indices)
+        exact = sample is None or (self.loss.quadratic and len(sample) == self.n)
+        return self.weighted_hessian(self.curvatures(margins, sample) / len(indices), indices, exact=exact)
 
-    def weighted_hessian(self, curvatures: Floats, indices: Indices) -> Floats:
+    def weighted_hessian(self, curvatures: Floats, indices: Indices, *, exact: bool = False) -> Floats:
         """The upper triangle of ``Σ A_i C_i A_iᵀ + λI`` over the listed examples, C_i of `curvatures` one by one."""
-        coarse = len(indices) < self.n and _COARSE * self.n * self.hardness <= 1
+        coarse = not exact and _COARSE * self.n * self.hardness <= 1
         hessian = self.examples.hessian_sum(curvatures, indices, coarse)
         if self.intercept:
             hessian[self.free] /= self.examples.constant_value

@@ -11,6 +11,7 @@ from dualfree.methods.curvature import Base, RootDiagonal, SampledHessian, Scale
 from dualfree.methods.full_pass import FullPass
 from dualfree.methods.newton_plan import (
     MOST_FEATURES,
+    all_curved,
     curved_sample,
     hessian_passes,
     plan,
@@ -81,15 +82,18 @@ class Newton(FullPass):
         problem, size, seed = self.problem, self._size(self._growths), self._samples
         self._samples += 1
         self._price = hessian_passes(problem, min(problem.n, self._size(self._growths + 1)))
-        if size == problem.n or type(problem.examples) is not Rows:
+        if type(problem.examples) is not Rows or (size == problem.n and problem.loss.quadratic):
             hessian = problem.hessian(margins, spread_sample(problem.n, size, seed))
             return SampledHessian(problem, hessian, rough=size < problem.n)
+        if size == problem.n:
+            every = all_curved(problem, margins)
+            self._price = hessian_passes(problem, len(every.indices))
+            return SampledHessian(problem, problem.weighted_hessian(every.weights, every.indices), rough=True)
         sample = curved_sample(problem, margins, size, seed)
         if self._by_curvature:  # and what is drawn next will be much like this
             more = min(problem.n, _DISTINCT * len(sample.indices))
             self._price = hessian_passes(problem, more, problem.examples.hessian_entries_of(sample.indices))
-        hessian = sampled_hessian(problem, margins, sample, self._here)
-        return SampledHessian(problem, hessian, rough=size < problem.n)
+        return SampledHessian(problem, sampled_hessian(problem, margins, sample, self._here), rough=True)
 
     @property
     def _by_curvature(self) -> bool:

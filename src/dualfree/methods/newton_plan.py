@@ -17,7 +17,7 @@ from dualfree.steps import NEARLY
 MOST_FEATURES = 5000  # a 200 MB Hessian; beyond, the stochastic methods are the better choice by far
 _ROWS_A_FEATURE = (12, 40)  # of the first sample behind a Hessian
 _MORE = (1.0, 2.0)  # passes that more of them may cost: where steps are easy, and where they are hard
-_FACTOR = 0.01  # what a Cholesky factor costs for each of d³, in entries of a pass
+_FACTOR = (0.01, 0.05)  # what a Cholesky factor costs for each of d³, in entries of a pass: sparse, and dense ones
 # Examples that tell whether curvatures differ, or all where there are few; they do not where the square of the mean is
 # so much of the mean of their squares.
 _PROBE, _FEW, _EVEN = 512, 8192, 0.7
@@ -88,6 +88,21 @@ class Sample(NamedTuple):
     weights: Floats
 
 
+def all_curved(problem: Problem, margins: Floats) -> Sample:
+    """All examples but those on the flat of their loss, which add nothing to the Hessian.
+
+    Examples
+    --------
+    >>> import dualfree as df
+    >>> problem = df.Problem(np.eye(4), df.losses.SquaredHinge([1, 1, 1, -1]), lam=0.1)
+    >>> all_curved(problem, np.array([2.0, 0.5, -1.0, -2.0]))
+    Sample(indices=array([1, 2]), weights=array([0.5, 0.5]))
+    """
+    curvatures = problem.curvatures(margins)
+    indices = np.flatnonzero(curvatures)
+    return Sample(indices, curvatures[indices] / problem.n)
+
+
 def curved_sample(problem: Problem, margins: Floats, size: int, seed: int) -> Sample:
     """`size` draws of examples, with probabilities in the proportion of their ``φ_i''(z_i)``, each example listed once.
 
@@ -123,7 +138,7 @@ def curved_sample(problem: Problem, margins: Floats, size: int, seed: int) -> Sa
 def hessian_passes(problem: Problem, rows: int, entries: float | None = None) -> float:
     """What a Hessian of so many examples costs, in passes over the data; by default, of so many at random."""
     each = problem.examples.hessian_entries if entries is None else entries
-    return (rows * each + _FACTOR * problem.d**3) / max(1, problem.examples.products)
+    return (rows * each + _FACTOR[problem.examples.dense] * problem.d**3) / max(1, problem.examples.products)
 
 
 def rough_start(problem: Any) -> Floats:
