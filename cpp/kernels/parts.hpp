@@ -25,7 +25,7 @@ struct alignas(64) Part {
     double latest = 0;           // of those since w was last moved
     std::vector<double> sum;     // of all parts' moves of its features,
     double apart = 0, together = 0;  // sum_t move_t^2 and (sum_t move_t)^2
-    bool begun = false;
+    bool begun = false;  // whether its copy has been made once in this call
 };
 
 // The parts that a thread works for: one, or all where the other threads are busy with something else.
