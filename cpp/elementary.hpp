@@ -1,4 +1,5 @@
-// exp and log without branches and tables, so that a loop over them becomes SIMD; within 2 units of the last place.
+// exp and log without branches and tables, so that a loop over them becomes SIMD, within 2 units of the last place; and one exp
+// for a single number that is waited for.
 #pragma once
 #include <bit>
 #include <cstdint>

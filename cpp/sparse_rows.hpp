@@ -145,6 +145,7 @@ struct CsrRows {
         if (constant != 0) visit(d - 1, constant);
     }
 
+    // Into the nearest cache: `prefetch` reads it, and must not wait.
     DUALFREE_INLINE void prefetch_bounds(Size i) const { __builtin_prefetch(start + i); }
 
     DUALFREE_INLINE void prefetch(Size i) const { prefetch_row(values, columns, start[i], start[i + 1]); }

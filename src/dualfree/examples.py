@@ -169,7 +169,7 @@ class Rows(Flat):
 
     @property
     def dense(self) -> bool:
-        return not sparse.issparse(self.X)
+        return isinstance(self.X, np.ndarray)  # and not a store of rows, which may be sparse
 
     @property
     def _one_value(self) -> bool:
