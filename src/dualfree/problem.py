@@ -256,10 +256,11 @@ class Problem:
         That is all that a Cholesky factor reads; the other triangle is not filled in. The intercept has no λ. `margins`
         are the z_i of the point in question; at a kink the curvature is that of one side. With a `sample` of examples,
         an estimate from these alone, in single precision where that is fine beside λ; but where it is of all, and the
-        same everywhere, it is exact.
+        same everywhere, or some are concave, so that it may be near singular, it is exact.
         """
         indices = np.arange(self.n) if sample is None else sample
-        exact = sample is None or (self.loss.quadratic and len(sample) == self.n)
+        delicate = self.loss.quadratic or not self.loss.all_convex
+        exact = sample is None or (delicate and len(sample) == self.n)
         return self.weighted_hessian(self.curvatures(margins, sample) / len(indices), indices, exact=exact)
 
     def weighted_hessian(self, curvatures: Floats, indices: Indices, *, exact: bool = False) -> Floats:

@@ -82,7 +82,8 @@ class Newton(FullPass):
         problem, size, seed = self.problem, self._size(self._growths), self._samples
         self._samples += 1
         self._price = hessian_passes(problem, min(problem.n, self._size(self._growths + 1)))
-        if type(problem.examples) is not Rows or (size == problem.n and problem.loss.quadratic):
+        delicate = problem.loss.quadratic or not problem.loss.all_convex  # see `Problem.hessian`
+        if type(problem.examples) is not Rows or (size == problem.n and delicate):
             hessian = problem.hessian(margins, spread_sample(problem.n, size, seed))
             return SampledHessian(problem, hessian, rough=size < problem.n)
         if size == problem.n:
