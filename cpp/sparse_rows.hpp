@@ -1,6 +1,7 @@
 // Rows of a CSR matrix, see rows.hpp.
 #pragma once
 #include <algorithm>
+#include <type_traits>
 
 #include "basics.hpp"
 
@@ -62,6 +63,7 @@ struct CsrRows {
     }
 
     double square(Size i) const {
+        if constexpr (std::is_same_v<Values, Same>) return double(nonzeros(i)) * (values.value * values.value) + constant * constant;
         const Size last = start[i + 1];
         double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
         Size k = start[i];

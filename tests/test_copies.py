@@ -39,14 +39,17 @@ def make_words(n=2000, d=5000, each=30, loss=df.losses.Logistic, lam=1.0, **opti
     return df.Problem(X, loss(np.sign(X @ rng.normal(size=d))), lam=lam / n, **options)
 
 
-def run(problem, threads, ends, order=None, merges=1, sigma=1.0, alone=False, alpha=None, bound=None):
-    """One call of the kernel: w, α, σ and what α moved; `bound` learns from it."""
+def run(problem, threads, rounds, order=None, merges=1, sigma=1.0, alone=False, alpha=None, bound=None):
+    """One call of the kernel: w, α, σ and what α moved; `bound` learns from it.
+
+    `rounds` are the number of the first one, their length and their count.
+    """
     n = problem.n
     bound = Restless().bind(problem) if bound is None else bound
     alpha = np.zeros(n) if alpha is None else alpha.copy()
     w, now = problem.primal(alpha), bound._now
     learning = (bound._sizes, 2**0.5, 1e-6, 1e-100, now.unrest, now.unit, now.sure, bound._room)
-    course = (3, np.array(ends), order, *learning, len(ends) - 1, np.inf, 0.0)
+    course = (3, *rounds, order, *learning, max(1, rounds[2]), np.inf, 0.0)
     room, inverse = np.empty(threads * problem.d), 1 / (problem.lam * n)
     step = (problem.examples.native, problem.loss.native, 0.0, inverse * problem.examples.square_norms, inverse)
     told = kernels.dfsdca_copies(kernels.Crew(threads), alone, *step, course, merges, sigma, room, alpha, w)
@@ -65,7 +68,7 @@ def test_the_kernel_is_the_literal_method(loss, layout, merges, threads):
     problem = df.Problem(LAYOUTS[layout](X), native(y), lam=0.5 / len(y))
     order = np.random.default_rng(1).permutation(len(y))
     alpha = y * np.random.default_rng(4).random(len(y))
-    w, after, sigma, moved = run(problem, threads, [0, 45, 90], order, merges, 1.2, alpha=alpha)
+    w, after, sigma, moved = run(problem, threads, (0, 45.0, 2), order, merges, 1.2, alpha=alpha)
     dealt = [[part[t::threads] for t in range(threads)] for part in (order[:45], order[45:])]
     listed = [[np.array_split(visits, merges)[m] for visits in parts] for parts in dealt for m in range(merges)]
     same = reference.ReferenceProblem(X, y, np.ones(len(y)), literal, lam=0.5 / len(y))
@@ -84,8 +87,8 @@ def test_one_thread_for_all_parts_gives_the_same_bits(threads):
         bound, alpha = Restless().bind(problem), None
         for first in range(0, 6000, 1000):
             order = np.random.default_rng(0).permutation(2000)[first : first + 1000] if first < 2000 else None
-            ends = [first, first + 250, first + 1000]
-            w, alpha, sigma, moved = run(problem, threads, ends, order, 2, 1.0, alone, alpha, bound)
+            rounds = (first // 250, 250.0, 4)
+            w, alpha, sigma, moved = run(problem, threads, rounds, order, 2, 1.0, alone, alpha, bound)
         answers.append((w.tobytes(), alpha.tobytes(), sigma, moved))
     assert answers[0] == answers[1]
 
@@ -97,7 +100,7 @@ def test_rounds_that_are_drawn_visit_nobody_twice_and_what_moves_most(threads):
     bound._now.unrest[:] = 1e-9
     restless = np.random.default_rng(1).permutation(997)[:100]
     bound._now.unrest[restless] = 1.0
-    _, alpha, _, _ = run(problem, threads, [2000, 2124], bound=bound)
+    _, alpha, _, _ = run(problem, threads, (16, 124.0, 1), bound=bound)
     assert np.count_nonzero(alpha) == 124
     assert np.count_nonzero(alpha[restless]) >= 90  # some more are picked than visited
 
@@ -108,7 +111,7 @@ def test_where_nothing_moves_all_examples_are_alike(threads, unrest):
     problem = make_words(n=301)
     bound = Restless().bind(problem)
     bound._now.unrest[:] = unrest
-    _, alpha, _, _ = run(problem, threads, [602, 903], bound=bound)
+    _, alpha, _, _ = run(problem, threads, (2, 301.0, 1), bound=bound)
     assert (alpha != 0).all()
 
 
@@ -121,7 +124,7 @@ def test_the_dual_never_falls(loss, alike):
     alpha, dual, gammas = np.zeros(60), -np.inf, []
     for k in range(40):
         order = rng.permutation(60)
-        w, alpha, sigma, _ = run(problem, 4, [0, 60], order, alpha=alpha)
+        w, alpha, sigma, _ = run(problem, 4, (0, 60.0, 1), order, alpha=alpha)
         value = problem.evaluate(w, alpha)
         assert value.value - value.duality_gap >= dual - 1e-12 * abs(value.value)
         dual = value.value - value.duality_gap
@@ -204,8 +207,8 @@ def test_the_kernel_refuses_what_would_read_out_of_bounds():
     X, y = make_data()
     problem = df.Problem(sparse.csr_array(X), df.losses.Logistic(y), lam=0.1)
     for wrong in (
-        {"ends": [0, 91]},
-        {"ends": [90, 0]},
+        {"rounds": (0, 91.0, 1)},
+        {"rounds": (1, 90.0, -1)},
         {"merges": 0},
         {"sigma": 0.5},
         {"sigma": np.nan},
@@ -213,6 +216,6 @@ def test_the_kernel_refuses_what_would_read_out_of_bounds():
         {"order": np.arange(3)},
     ):
         with pytest.raises(ValueError, match=r"must|numbered"):
-            run(problem, 2, **{"ends": [0, 90]} | wrong)
+            run(problem, 2, **{"rounds": (0, 90.0, 1)} | wrong)
     with pytest.raises(ValueError, match="threads must be at least 1"):
         kernels.Crew(0)

@@ -95,9 +95,9 @@ def test_rounds_in_the_kernel_are_the_rounds_drawn_one_by_one(monkeypatch, layou
     problem = df.Problem(X, df.losses.Logistic(X @ np.ones(7) + rng.normal(size=203) > 0), 1e-3, intercept)
     settings = {"method": "dfsdca", "sampling": "restless", "step": step, "seed": 3, "tol": 0.0, "max_epochs": 6.5}
     called, kernel = [], kernels.dfsdca_rounds
-    monkeypatch.setattr(kernels, "dfsdca_rounds", lambda *a: called.append(len(a[5][1])) or kernel(*a))
+    monkeypatch.setattr(kernels, "dfsdca_rounds", lambda *a: called.append(a[5][3]) or kernel(*a))
     natively = df.solve(problem, **settings)
-    assert called == [9] * 6 + [5]  # the ends of eight rounds, and of four
+    assert called == [8] * 6 + [4]  # rounds
     monkeypatch.setattr(type(problem.examples), "rounds", False)
     one_by_one = df.solve(problem, **settings)
     assert len(called) == 7
@@ -142,7 +142,7 @@ def test_a_kernel_that_asks_by_itself_stops_where_it_may_be_done():
     bound, n = Restless().bind(problem), problem.n
     bound.refresh(np.zeros(problem.d), np.zeros(n))
     rounds = bound.rounds(0, n, 0, Watch(every=0.25, until=1.0, factor=1.0, goal=np.inf))
-    assert (rounds.every, len(rounds.ends)) == (2, 9)
+    assert (rounds.every, rounds.first, rounds.count) == (2, 0, 8)
     step = (problem.loss.native, 0.0, np.ones(n), 1 / (problem.lam * n))
     moved, *learnt = problem.examples.dfsdca_rounds(*step, rounds.native, 0.0, np.zeros(n), np.zeros(problem.d))
     assert len(moved) == 1
@@ -168,8 +168,8 @@ def test_few_and_short_rows_are_asked_less_often_whether_they_are_done():
 
 def test_the_kernel_refuses_what_does_not_fit():
     rows, loss = df.Problem(np.eye(4), df.losses.Squared(np.ones(4)), 0.1), np.ones(4)
-    course = {"seed": 0, "ends": np.array([0, 4]), "order": None, "size": loss, "growth": 1.4, "least": 1e-6,
-              "smallest_unit": 1e-100, "unrest": np.ones(4), "unit": 1.0, "sure": 0.0,
+    course = {"seed": 0, "first": 0, "length": 4.0, "count": 1, "order": None, "size": loss, "growth": 1.4,
+              "least": 1e-6, "smallest_unit": 1e-100, "unrest": np.ones(4), "unit": 1.0, "sure": 0.0,
               "room": np.empty(5, np.int64), "every": 1, "factor": 1.0, "goal": 0.0}  # fmt: skip
     given = {"slack": 0.0, "scale": loss, "inverse": 1.0, "alpha": np.zeros(4), "w": np.zeros(4)}
 
@@ -178,9 +178,10 @@ def test_the_kernel_refuses_what_does_not_fit():
         others = {name: wrong.get(name, value) for name, value in given.items()}
         kernels.dfsdca_rounds(rows.examples.native, rows.loss.native, course=rounds, **others)
 
-    for name, value in (("ends", np.array([0, 5])), ("ends", np.array([4, 0])), ("ends", np.empty(0, np.int64)),
-                        ("order", np.arange(3)), ("order", np.array([0, 1, 2, 4])), ("room", np.empty(4, np.int64)),
-                        ("alpha", np.zeros(3)), ("w", np.zeros(5)), ("size", np.ones(3)), ("unrest", np.ones(3)),
+    for name, value in (("length", 5.0), ("length", 0.5), ("length", np.nan), ("first", -1), ("first", 2**60),
+                        ("count", -1), ("order", np.arange(3)), ("order", np.array([0, 1, 2, 4])),
+                        ("room", np.empty(4, np.int64)), ("alpha", np.zeros(3)), ("w", np.zeros(5)),
+                        ("size", np.ones(3)), ("unrest", np.ones(3)),
                         ("scale", np.ones(2)), ("every", 0)):  # fmt: skip
         with pytest.raises(ValueError, match=r"must|numbered"):
             call(**{name: value})
@@ -239,3 +240,18 @@ def test_a_resumed_run_ends_at_the_same_bits(tmp_path, sampling):
     resumed = df.solve(problem, **settings, checkpoint=file, resume=True)
     assert resumed.epochs == whole.epochs
     assert (resumed.w == whole.w).all()
+
+
+@pytest.mark.parametrize("n", [16, 17, 53, 800, 20242])
+def test_rounds_begin_where_the_last_one_ended(n):
+    problem = df.Problem(np.ones((n, 1)), df.losses.Squared(np.ones(n)), 0.1)
+    bound, now = Restless().bind(problem), 0
+    while now < 3 * n:
+        bound.refresh(np.zeros(1), np.zeros(n), 0.0, now)
+        rounds = bound.rounds(now, now + n // 2, 0)
+        asked = rounds.end(1.0, 0.0, 1)
+        assert len(asked) == 1
+        assert now < asked[0] <= now + n // 2
+        assert rounds.order is None or len(rounds.order) == asked[0] - now
+        now = asked[0]
+        assert abs(now * 8 / n - round(now * 8 / n)) <= 4 / n + 1e-12  # the whole number next to the end of an eighth

@@ -6,7 +6,7 @@
 
 using namespace dualfree;
 
-// (seed, ends, order or None, size, growth, least, smallest_unit, unrest, unit, sure, room, every, factor, goal): what
+// (seed, first, length, count, order or None, size, growth, least, smallest_unit, unrest, unit, sure, room, every, factor, goal): what
 // samplings/restless.py hands over.
 struct Course {
     Rounds rounds;
@@ -19,29 +19,25 @@ static T array_at(const nb::tuple& t, int at) {
 }
 
 static Course course_from(const nb::tuple& t, Size n) {
-    if (t.size() != 14) throw nb::value_error("course must have 14 entries.");
-    const auto ends = array_at<In<Size>>(t, 1);
-    const auto order = nb::cast<std::optional<In<Size>>>(t[2], false);
-    const auto size = array_at<In<double>>(t, 3);
-    const auto unrest = array_at<Out<double>>(t, 7);
-    const auto room = array_at<Out<Size>>(t, 10);
+    if (t.size() != 16) throw nb::value_error("course must have 16 entries.");
+    const auto number = [&](int at) { return nb::cast<double>(t[at]); };
+    const auto whole = [&](int at) { return nb::cast<Size>(t[at]); };
+    const auto order = nb::cast<std::optional<In<Size>>>(t[4], false);
+    const auto size = array_at<In<double>>(t, 5);
+    const auto unrest = array_at<Out<double>>(t, 9);
+    const auto room = array_at<Out<Size>>(t, 12);
     require_size("size", size.size(), n);
     require_size("unrest", unrest.size(), n);
     require_size("room", room.size(), n + 1);
-    if (ends.size() < 1) throw nb::value_error("ends must hold the start of a round.");
-    const Size rounds = Size(ends.size()) - 1;
-    for (Size r = 0; r < rounds; ++r)
-        if (ends.data()[r + 1] < ends.data()[r] || ends.data()[r + 1] - ends.data()[r] > n)
-            throw nb::value_error("ends must not decrease, and no round may have more visits than there are examples.");
+    const Rounds rounds{nb::cast<Word>(t[0]), whole(1), number(2), whole(3), data_or_null(order), whole(13), number(14), number(15)};
+    if (rounds.first < 0 || rounds.count < 0 || rounds.every < 1) throw nb::value_error("first and count must not be negative, every at least 1.");
+    if (!(rounds.length >= 1 && rounds.length <= double(n))) throw nb::value_error("length must be between 1 and the number of examples.");
+    if (!(double(rounds.first + rounds.count) * rounds.length < 9e15)) throw nb::value_error("first is too large: iterations must be below 9e15.");
     if (order) {
         require_examples(*order, n);
-        require_size("order", order->size(), ends.data()[rounds] - ends.data()[0]);
+        require_size("order", order->size(), rounds.begin(rounds.count) - rounds.begin(0));
     }
-    const auto number = [&](int at) { return nb::cast<double>(t[at]); };
-    const Size every = nb::cast<Size>(t[11]);
-    if (every < 1) throw nb::value_error("every must be at least 1.");
-    return {{nb::cast<Word>(t[0]), ends.data(), rounds, data_or_null(order), every, number(12), number(13)},
-            {size.data(), number(4), number(5), number(6), unrest.data(), number(8), number(9), room.data()}};
+    return {rounds, {size.data(), number(6), number(7), number(8), unrest.data(), number(10), number(11), room.data()}};
 }
 
 static nb::list listed(const std::vector<double>& numbers) {

@@ -53,7 +53,7 @@ class Dealer {
     Dealer(std::vector<Part>& parts, const Rounds& rounds, Size n, const double* alpha)
         : parts_(parts), rounds_(rounds), n_(n), alpha_(alpha) {
         Size longest = 0;
-        for (Size r = 0; r < rounds.count; ++r) longest = std::max(longest, rounds.ends[r + 1] - rounds.ends[r]);
+        for (Size r = 0; r < rounds.count; ++r) longest = std::max(longest, rounds.visits(r));
         for (Part& p : parts_) {
             const Size size = longest / count() + count();  // each list that is dealt out may leave one over
             p.visits.reserve(std::size_t(size));
@@ -63,11 +63,11 @@ class Dealer {
     }
 
     void deal(Turn& turn, Unrest& unrest, Size r) {
-        const Size begin = rounds_.ends[r], visits = rounds_.ends[r + 1] - begin;
-        if (rounds_.order)
-            turn.each([&](int t) { deal_listed(t, rounds_.order + (begin - rounds_.ends[0]), visits); });
+        const Size visits = rounds_.visits(r);
+        if (const Size* listed = rounds_.listed(r))
+            turn.each([&](int t) { deal_listed(t, listed, visits); });
         else
-            draw(turn, unrest, begin, visits);
+            draw(turn, unrest, rounds_.begin(r), visits);
     }
 
   private:

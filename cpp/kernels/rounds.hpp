@@ -1,20 +1,27 @@
 // dfSDCA in rounds of visits to what moves: each round is drawn, visited and learnt from without a call in between.
 #pragma once
+#include <cmath>
 #include <vector>
 
 #include "kernels/restless.hpp"
 
 namespace dualfree {
 
-// Round r is iterations ends[r] .. ends[r + 1]; its visits are listed in `order`, from ends[0] on, or drawn where that is null.
+// Rounds number first, first + 1, ...: of about `length` iterations each, beginning at the whole numbers next to its multiples.
+// The visits are listed in `order`, or drawn where that is null.
 // After each `every` rounds it is asked how far alpha has moved in these: see the class Watch of lookout.py.
 struct Rounds {
     Word seed;
-    const Size* ends;
+    Size first;
+    double length;
     Size count;
     const Size* order;
     Size every;
     double factor, goal;
+
+    Size begin(Size r) const { return Size(std::nearbyint(double(first + r) * length)); }
+    Size visits(Size r) const { return begin(r + 1) - begin(r); }
+    const Size* listed(Size r) const { return order ? order + (begin(r) - begin(0)) : nullptr; }
 
     bool asked_after(Size r) const { return (r + 1) % every == 0 || r + 1 == count; }
     bool may_be_done(double moved) const { return !(factor * moved > goal); }
@@ -62,12 +69,13 @@ std::vector<double> in_rounds(const Rounds& rounds, Unrest& unrest, const double
     std::vector<double> before, answers;
     double moved = 0;
     for (Size r = 0; r < rounds.count; ++r) {
-        const Size begin = rounds.ends[r], count = rounds.ends[r + 1] - begin;
-        if (!rounds.order) {
+        const Size count = rounds.visits(r);
+        const Size* visited = rounds.listed(r);
+        if (!visited) {
             if (unrest.sure == 0) unrest.raise_to(unrest.floor(n), 0, n);
-            draw_restless(rounds.seed, begin, unrest.u, n, count, unrest.sure, unrest.room);
+            draw_restless(rounds.seed, rounds.begin(r), unrest.u, n, count, unrest.sure, unrest.room);
+            visited = unrest.room;
         }
-        const Size* visited = rounds.order ? rounds.order + (begin - rounds.ends[0]) : unrest.room;
         before.resize(std::size_t(count));
         for (Size k = 0; k < count; ++k) before[std::size_t(k)] = alpha[visited[k]];
         moved += visit(visited, count);

@@ -9,7 +9,7 @@ from typing import Any
 from dualfree.costs import TITLES, Costs, estimate
 from dualfree.methods.copies import Plan, plan
 from dualfree.problem import Problem
-from dualfree.result import History, Result, Row, Status
+from dualfree.result import History, Result, Row, because
 from dualfree.samplings import Restless
 from dualfree.store.examples import Stored
 
@@ -79,8 +79,7 @@ def solve_automatically(
     options = {name: value for name, value in options.items() if name not in ("sampling", "step")}
     if options["evaluate_every"] is None:
         options["evaluate_every"] = 1.0  # an evaluation costs nothing here
-    result = solve_by(costs.best, problem, callback, **options)
-    return replace(result, method=f"auto: {costs.best}", message=_with(result, costs.reason))
+    return solve_by(costs.best, problem, callback, **options, chosen=costs.reason)
 
 
 def _dfsdca_first(
@@ -104,9 +103,9 @@ def _dfsdca_first(
         return (bool(callback(row)) if callback is not None else False) or (switch is not None and switch(row))
 
     options |= steps(problem, options["sampling"], options["step"])
-    first = solve_by(name, problem, watch, **options)
+    first = solve_by(name, problem, watch, **options, chosen=reason)
     if other is None or switch is None or not switch.reason:
-        return replace(first, method=f"auto: {name}", message=_with(first, reason))
+        return first
     later = {key: options[key] for key in ("tol", "absolute_tol", "progress", "seed", "n_threads")}
     limit = options["time_limit"]
     later["time_limit"] = None if limit is None else max(limit - (time.perf_counter() - begun), 1e-3)
@@ -133,10 +132,6 @@ def _copies(problem: Problem, n_threads: int) -> Plan | None:
     return planned if planned is not None and planned.gain >= _COPIES_PAY else None
 
 
-def _with(result: Result, reason: str) -> str:
-    return f"{result.message} ({reason}.)" if result.status is not Status.DIVERGED else result.message
-
-
 def _joined(first: Result, second: Result, method: str, reason: str) -> Result:
     """One result of two runs: the second's answer, the history and the costs of both."""
     later = [
@@ -156,7 +151,7 @@ def _joined(first: Result, second: Result, method: str, reason: str) -> Result:
         certificate=better.certificate,
         history=History([*first.history.rows, *later]),
         method=method,
-        message=_with(second, reason),
+        message=because(second.status, second.message, reason),
         epochs=first.epochs + second.epochs,
         iterations=first.iterations + second.iterations,
         seconds=first.seconds + second.seconds,

@@ -5,11 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dualfree import memory
 from dualfree.arrays import Floats
 from dualfree.inner import inner
-
-_INFINITE = np.array([np.inf])
-_INFINITE.flags.writeable = False
 
 
 class Squares(NamedTuple):
@@ -18,6 +16,9 @@ class Squares(NamedTuple):
     w: float
     gradient: float
     apart: float
+
+
+_NO_SQUARES = Squares(np.nan, np.inf, np.nan)
 
 
 class Settled(NamedTuple):
@@ -48,8 +49,7 @@ class Evaluation:
     @classmethod
     def without_gradient(cls, value: float, duality_gap: float, d: int) -> "Evaluation":
         """Where nobody has made a gradient; infinity stands in for it."""
-        gradient = np.ndarray(d, np.float64, buffer=_INFINITE, strides=(0,))
-        return cls(value, gradient, duality_gap, None, Squares(np.nan, np.inf, np.nan))
+        return cls(value, memory.repeated(np.inf, d), duality_gap, None, _NO_SQUARES)
 
     @property
     def gradient_square(self) -> float:

@@ -152,7 +152,7 @@ class Rows(Flat):
 
     def shifted(self, offset: Any) -> tuple[Any, ...]:
         """The same with `offset` added to every product with w; only where there is a constant feature."""
-        offset = float(np.asarray(offset).item())
+        offset = offset if isinstance(offset, float) else float(np.asarray(offset).item())
         if len(self._arrays) == 1:
             return (*self._arrays, self.constant_value, offset)
         return (*self._arrays, self.d, self.constant_value, offset, self._sorted)
@@ -183,7 +183,7 @@ class Rows(Flat):
             entries = float(self.X.indptr[-1])  # X may have room for more
             return float(self._arrays[0][0]) ** 2 * entries / self.n + self.constant_value**2
         if self.n <= 2 * _TYPICAL_ROWS:
-            return float(self.square_norms.mean())
+            return float(self.square_norms.sum()) / self.n
         return float(kernels.mean_square(self.native, _TYPICAL_ROWS // _RUN, _RUN))
 
     @cached_property
@@ -336,12 +336,7 @@ class Rows(Flat):
     def weighted_square_norms(self, beta: Floats | None, less: Floats | None = None) -> Floats:
         """``Σ_j (β_j − less_i) A_ij²`` for each example."""
         out = memory.empty(self.n)
-        if beta is None and self._one_value:
-            np.multiply(self.nonzeros, float(self._arrays[0][0]) ** 2, out=out)
-            if self.constant_value:
-                out += self.constant_value**2
-        else:
-            kernels.square_norms(self.native, beta, out, threads=self._threads)
+        kernels.square_norms(self.native, beta, out, threads=self._threads)
         return out if less is None else out - less * self.square_norms
 
     def groups_touching(self, groups: Groups) -> Floats:

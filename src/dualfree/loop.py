@@ -16,7 +16,7 @@ from dualfree.evaluation import Evaluation
 from dualfree.limits import Limits
 from dualfree.lookout import Lookout
 from dualfree.methods.base import Glance, Method, State
-from dualfree.result import Certificate, History, Result, Row, Status, certificate
+from dualfree.result import Certificate, History, Result, Row, Status, because, certificate
 from dualfree.samplings.base import Sampling
 from dualfree.tuning import Tuning
 
@@ -99,7 +99,7 @@ class Run:
         row = self.history[-1]
         if self.limits.reached(self.best[2]):
             return Status.CONVERGED
-        if not np.isfinite(row.value) or abs(row.value) > _BLOW_UP * (1 + abs(self.history[0].value)):
+        if not math.isfinite(row.value) or abs(row.value) > _BLOW_UP * (1 + abs(self.history[0].value)):
             return Status.DIVERGED
         if stop:
             return Status.STOPPED
@@ -208,22 +208,13 @@ class Run:
         self.evaluating = time.perf_counter() - clock
 
     def _note(self, w: Floats, seen: Evaluation) -> Evaluation:
-        with np.errstate(over="ignore", invalid="ignore"):
-            proof = certificate(self.problem, seen)
+        proof = certificate(self.problem, seen)
         epoch = self.state.iteration / self.sampling.iterations_per_epoch
         self.history.rows.append(
             Row(epoch, self.state.iteration, self.seconds, proof.value, proof.gap, proof.gradient_norm)
         )
         if len(self.history) == 1 or proof.beats(self.best[2]):
-            point, alpha = self._room
-            if self.limits.reached(proof):
-                point = w  # the last one: nobody will write on it
-            elif self._at_zero:
-                point = np.zeros(len(w))  # for which the system has pages that nobody need touch
-            else:
-                point[:] = w
-            self.method.write_alpha(self.state, alpha)
-            self.best = (point, alpha, proof)
+            self.best = (*self._kept(w, last=self.limits.reached(proof)), proof)
             self._at_zero = False
         if self._wanted:  # else a limit asked for it, and a resumed run must look where one without that limit would
             if round(self.heading * self.sampling.iterations_per_epoch) != self.state.iteration:
@@ -231,6 +222,17 @@ class Run:
             if self.lookout is not None:
                 self.lookout.learn(proof, self.state.moved, epoch)
         return seen
+
+    def _kept(self, w: Floats, last: bool) -> tuple[Floats, Floats]:
+        """The present w and α, where the steps to come do not write on them."""
+        if self._at_zero and not last:
+            return memory.repeated(0.0, len(w)), memory.repeated(0.0, len(self.state.alpha))
+        point, alpha = self._room
+        self.method.write_alpha(self.state, alpha)
+        if last:
+            return w, alpha
+        point[:] = w
+        return point, alpha
 
     def _point(self) -> tuple[Floats, Evaluation]:
         proof, self._proof = self._proof, None
@@ -243,14 +245,17 @@ class Run:
                 return self.method.evaluate(self.state)
         return self.state.w, Evaluation.without_gradient(np.inf, np.inf, self.problem.d)
 
-    def result(self, status: Status, method: str, tuning: Tuning | None) -> Result:
-        """The best point, with everything that is known of the run."""
-        (w, alpha, proof), rule = self.best, self.method.rule
+    def result(self, status: Status, method: str, tuning: Tuning | None, chosen: str = "") -> Result:
+        """The best point, with everything that is known of the run, and why the method was `chosen` if it was."""
+        *found, proof = self.best
+        rule, (w, alpha) = self.method.rule, (v if v.flags.writeable else v.copy() for v in found)
         self.method.derive_alpha(w, alpha)
         goal = self.limits.goal(proof.value)
         last = self.history[-1]
         spent = f"{last.epoch:.4g} epochs and {self.seconds:.3g} s"
         message = f"{status.sentence} {proof.sentence} Asked: {goal:.3g}; spent: {spent}."
+        if chosen:
+            method, message = f"auto: {method}", because(status, message, chosen)
         return Result(
             w.reshape(self.problem.examples.w_shape),
             alpha.reshape(self.problem.examples.alpha_shape) if len(alpha) else alpha,  # none yet, on a cluster

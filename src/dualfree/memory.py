@@ -4,6 +4,7 @@ A page that is touched for the first time costs a fault, some microseconds on a 
 fit may take longer than the fit. What is no longer in use is kept for the next one, up to `_MOST` bytes in all.
 """
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,20 @@ def zeros(count: int, dtype: Any = np.float64) -> NDArray[Any]:
     """A vector of zeros."""
     vector = empty(count, dtype)
     vector.fill(0)
+    return vector
+
+
+@lru_cache(maxsize=64)
+def repeated(number: float, count: int) -> Floats:
+    """A vector that is one number `count` times and takes the memory of one; it cannot be written to.
+
+    Examples
+    --------
+    >>> repeated(0.5, 3)
+    array([0.5, 0.5, 0.5])
+    """
+    vector = np.ndarray(count, np.float64, buffer=np.array([number]), strides=(0,))
+    vector.flags.writeable = False
     return vector
 
 

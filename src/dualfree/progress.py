@@ -1,20 +1,23 @@
 """Live progress of a run in the terminal."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from dualfree.result import Row
 
+Show = Callable[[Row], None]
+
+
+def progress_bar(wanted: bool, title: str, max_epochs: float) -> AbstractContextManager[Show]:
+    """A bar of epochs with the value and the certified gap beside it; silent where it is not wanted."""
+    return _bar(title, max_epochs) if wanted else nullcontext(lambda row: None)
+
 
 @contextmanager
-def progress_bar(wanted: bool, title: str, max_epochs: float) -> Iterator[Callable[[Row], None]]:
-    """A bar of epochs with the value and the certified gap beside it; silent where it is not wanted."""
-    if not wanted:
-        yield lambda row: None
-        return
+def _bar(title: str, max_epochs: float) -> Iterator[Show]:
     # 80 columns must hold all of it: the numbers matter more than a long title.
     title = title if len(title) <= 16 else f"{title[:15]}…"
     columns = (

@@ -122,10 +122,15 @@ class Certificate:
 
 def certificate(problem: Problem, evaluation: Evaluation) -> Certificate:
     """The certificate that one evaluation gives."""
-    slope, known = evaluation.gradient_square, problem.convexity
-    bound = np.inf if known.known is False else slope / (2 * known.sigma)
+    slope, known = float(evaluation.gradient_square), problem.convexity
+    bound = math.inf if known.known is False else slope / (2 * known.sigma)
     proven, possible = known.known is True, known.known is not False
     return Certificate(evaluation.value, evaluation.duality_gap, bound, proven, possible, math.sqrt(slope))
+
+
+def because(status: Status, message: str, reason: str) -> str:
+    """A message with the reason for a choice behind it; what diverged has no need of one."""
+    return message if status is Status.DIVERGED else f"{message} ({reason}.)"
 
 
 @dataclass(frozen=True)

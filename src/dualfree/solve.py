@@ -26,9 +26,6 @@ from dualfree.steps import StepRule
 from dualfree.store.examples import Stored
 from dualfree.tuning import Tuning, tune
 
-_ONE, _NOBODY_KNOWS = np.array([1.0]), np.array([np.nan])
-_ONE.flags.writeable = _NOBODY_KNOWS.flags.writeable = False
-
 
 def solve(
     problem: Problem,
@@ -181,8 +178,9 @@ def _solve_by(
     resume: bool = False,
     seed: int,
     begun: float,
+    chosen: str = "",
 ) -> Result:
-    """Run one method; `evaluate_every` None means as few evaluations as it takes."""
+    """Run one method; `evaluate_every` None means as few evaluations as it takes, `chosen` is why it is this method."""
     if method not in tuple(METHODS):
         raise ValueError(f"method is {method!r}; it must be one of: {', '.join((*METHODS, *AUTOMATIC))}.")
     limits = Limits(
@@ -221,7 +219,7 @@ def _solve_by(
     run = Run(running, start, limits, seed, begun, saved)
     with progress_bar(progress, repr(bound.sampling) if progress else "", limits.max_epochs) as show:
         status = run.until_done(callback, show)
-    return run.result(status, method, tuning)
+    return run.result(status, method, tuning, chosen)
 
 
 def _require_l1(method: str, problem: Problem) -> None:
@@ -259,7 +257,7 @@ def _sampling_and_step(
 def _every_example(problem: Problem) -> BoundSampling:
     """All examples in each iteration: nothing to draw, and no v, which nobody asks for and which would cost a pass."""
     nothing = np.empty(0, dtype=np.int64)
-    p, v = (np.ndarray(problem.n, buffer=number, strides=(0,)) for number in (_ONE, _NOBODY_KNOWS))
+    p, v = memory.repeated(1.0, problem.n), memory.repeated(np.nan, problem.n)
     return BoundSampling(
         Nice(problem.n), problem, p, v, lambda seed, first, count: Draws(nothing, np.zeros(count + 1, np.int64))
     )

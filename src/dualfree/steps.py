@@ -63,7 +63,12 @@ def theorem_theta(bound: BoundSampling, theorem: int) -> float:
     0.25
     """
     if theorem not in bound.thetas:
-        bound.thetas[theorem] = float((bound.p / (1 + _condition(bound, theorem))).min())
+        problem, l = bound.problem, bound.problem.common_l  # noqa: E741  (the paper's name)
+        if theorem == 2 and bound.sampling.uniform and isinstance(l, float):  # then the longest example decides
+            hardest = _in_range(l * problem.largest_square_norm / problem.n / problem.lam, problem)
+            bound.thetas[theorem] = 1 / problem.n / (1 + hardest)
+        else:
+            bound.thetas[theorem] = float((bound.p / (1 + _condition(bound, theorem))).min())
     return bound.thetas[theorem]
 
 
@@ -75,12 +80,18 @@ def _condition(bound: BoundSampling, theorem: int) -> Floats:
             ratio = problem.common_l * bound.v / problem.n / problem.lam
         else:
             ratio = problem.L / problem.lam * (problem.L / problem.convexity.sigma) * bound.v / problem.n
-    if not np.isfinite(ratio).all():
+    _in_range(float(ratio.max()), problem)
+    return ratio
+
+
+def _in_range(hardest: float, problem: Problem) -> float:
+    """The largest of these, or a sentence where it is none."""
+    if not math.isfinite(hardest):
         raise ValueError(
             f"lam is {problem.lam:g}, too small for examples of norm {problem.norms.max():g}: the step size would "
             "underflow; take a larger lam, or scale X down."
         )
-    return ratio
+    return hardest
 
 
 def default_step(problem: Problem) -> str:
@@ -137,7 +148,8 @@ def _number_rule(step: Any, bound: BoundSampling) -> StepRule:
 
 def _compact(scale: Floats) -> Floats:
     """One number instead of n equal ones: less memory to read in the kernel's innermost loop."""
-    return scale[:1].copy() if np.ptp(scale) == 0 else np.ascontiguousarray(scale)
+    alike = scale[0] == scale[-1] and bool((scale == scale[0]).all())
+    return scale[:1].copy() if alike else np.ascontiguousarray(scale)
 
 
 def implicit_alpha(loss: Loss, indices: Indices, z: Floats, alpha: Floats, scale: Floats) -> Floats:

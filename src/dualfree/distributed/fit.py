@@ -56,9 +56,14 @@ class Wishes:
 
 
 def fit(
-    method: str, problem: ClusterProblem, callback: Callback | None, wishes: Wishes, warm_start: Result | None = None
+    method: str,
+    problem: ClusterProblem,
+    callback: Callback | None,
+    wishes: Wishes,
+    warm_start: Result | None = None,
+    chosen: str = "",
 ) -> Result:
-    """Run one method."""
+    """Run one method; `chosen` is why it is this one."""
     limits, fingerprint = wishes.limits, _fingerprint(problem, method, wishes.seed)
     saved = None
     if wishes.checkpoint is not None:
@@ -77,7 +82,7 @@ def fit(
     try:
         with progress_bar(wishes.progress, f"{problem.crew.count} partitions", limits.max_epochs) as show:
             status = run.until_done(callback, show)
-        result = run.result(status, method, None)
+        result = run.result(status, method, None, chosen)
         bring = wishes.alpha and not len(result.alpha)
         return replace(result, alpha=problem.alpha_at(result.w)) if bring else result
     except SchedulerLostError as error:

@@ -146,14 +146,14 @@ def solve_spread(problem: ClusterProblem, method: str, callback: Callback | None
     if wishes.checkpoint is not None:  # a file belongs to one method
         name = _standing(wishes).get("method", costs.best)
         reason = costs.reason if name == costs.best else "The method is that of the checkpoint"
-        result = fit(name, problem, callback, wishes)
-        return _named(replace(result, message=f"{result.message} ({reason}.)"), f"auto: {name}", problem)
+        result = fit(name, problem, callback, wishes, chosen=reason)
+        return _named(result, result.method, problem)
 
-    def fit_by(name: str, problem: ClusterProblem, callback: Callback | None, **chosen: Any) -> Result:
-        seconds = np.inf if chosen["time_limit"] is None else chosen["time_limit"]
-        within = replace(limits, max_epochs=chosen["max_epochs"], time_limit=seconds)
-        now = replace(wishes, limits=within, begun=chosen["begun"])
-        return fit(name, problem, callback, now, chosen["warm_start"])
+    def fit_by(name: str, problem: ClusterProblem, callback: Callback | None, **options: Any) -> Result:
+        seconds = np.inf if options["time_limit"] is None else options["time_limit"]
+        within = replace(limits, max_epochs=options["max_epochs"], time_limit=seconds)
+        now = replace(wishes, limits=within, begun=options["begun"])
+        return fit(name, problem, callback, now, options["warm_start"], options.get("chosen", ""))
 
     asked = {
         "tol": limits.tol,

@@ -1,5 +1,7 @@
 """The built-in losses. Their formulas live in ``cpp/losses.hpp``; `dualfree.reference` holds a NumPy copy."""
 
+import math
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +34,7 @@ class BuiltIn(Loss):
 
     @property
     def native(self) -> tuple[Any, ...]:
-        return (self.kind, self.y.ravel(), self.weight, *self.parameters)
+        return (self.kind, self.y if self.y.ndim == 1 else self.y.ravel(), self.weight, *self.parameters)
 
     @property
     def places(self) -> tuple[Any, ...] | None:
@@ -107,7 +109,8 @@ class Labelled(BuiltIn):
             ) from None
         if labels.ndim != 1:
             raise ValueError(f"y has shape {labels.shape}; it must be a vector of labels.")
-        if labels.dtype.kind == "f" and not np.isfinite(self.classes).all():
+        ends = self.classes[[0, -1]].tolist() if labels.dtype.kind == "f" and len(labels) else []
+        if not all(map(math.isfinite, ends)):  # what is not finite comes first or last of all
             at = int(np.flatnonzero(~np.isfinite(labels))[0])
             raise ValueError(f"y[{at}] is {labels[at]}; every label must be finite.")
         if len(labels) and len(self.classes) != 2:
@@ -126,9 +129,16 @@ class TwoClasses(Labelled):
 
     def at_zero(self, total: int) -> tuple[float, float]:
         # Both classes have the same loss at z = 0, and no loss is below zero: nothing to add up but the weights.
-        mean, found = 1.0 if self.weight is None else float(self.weight.mean()), np.empty(1)
-        kernels.loss_value((self.kind, np.ones(1), None, *self.parameters), np.zeros(1), found)
-        return mean * float(found[0]), 0.0
+        mean = 1.0 if self.weight is None else float(self.weight.mean())
+        return mean * _value_at_zero(self.kind, self.parameters), 0.0
+
+
+@lru_cache(maxsize=64)
+def _value_at_zero(kind: str, parameters: tuple[float, ...]) -> float:
+    """``f(0, 1)``."""
+    found = np.empty(1)
+    kernels.loss_value((kind, np.ones(1), None, *parameters), np.zeros(1), found)
+    return float(found[0])
 
 
 def _different(labels: NDArray[Any]) -> NDArray[Any]:

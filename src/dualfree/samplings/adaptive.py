@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices, positive
 from dualfree.samplings.base import BoundSampling, Draws
-from dualfree.samplings.serial import _Serial
+from dualfree.samplings.serial import _Even
 
 if TYPE_CHECKING:
     from dualfree.problem import Problem
 
 
-class Adaptive(_Serial):
+class Adaptive(_Even):
     """AdaSDCA's probabilities ``p_i ∝ |α_i + φ_i'(A_iᵀw)| √(‖A_i‖² + nλ/l_i)``, taken anew at the start of each epoch.
 
     Given (w, α), these are the serial probabilities with the largest proven gain of the dual. Taking them anew costs a
@@ -51,9 +51,6 @@ class Adaptive(_Serial):
         if self.shrink is not None and self.shrink <= 1:
             raise ValueError(f"shrink is {shrink!r}; it must be above 1, for it divides the probability of a visit.")
 
-    def probabilities(self, problem: "Problem") -> Floats:
-        return np.full(problem.n, 1 / problem.n)
-
     def bind(self, problem: "Problem") -> "AdaptiveBound":
         problem.require_convex("sampling='adaptive'")
         return AdaptiveBound(self, problem, self.probabilities(problem), self.eso(problem))
@@ -64,7 +61,8 @@ def gain_sizes(problem: "Problem", v: Floats) -> Floats:
     l = problem.common_l  # noqa: E741  (the paper's name)
     # A loss of weight zero has l_i = 0 and nothing to move: any finite number will do.
     if isinstance(l, float):
-        return np.asarray(np.sqrt(v + (problem.n * problem.lam / l if l > 0 else 0.0)))
+        sizes = v + (problem.n * problem.lam / l if l > 0 else 0.0)
+        return np.asarray(np.sqrt(sizes, out=sizes))
     with np.errstate(divide="ignore"):
         slack = problem.n * problem.lam / l
     return np.asarray(np.sqrt(v + np.where(np.isfinite(slack), slack, 0.0)))

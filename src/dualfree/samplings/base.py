@@ -94,6 +94,9 @@ class Sampling:
     covered: ClassVar[bool] = True
     """Whether the theorems cover it: the sets of different iterations are independent."""
 
+    uniform: ClassVar[bool] = False
+    """Whether sets are single examples, each with ``p_i = 1/n``; then ``v_i`` is ``‖A_i‖²``."""
+
     adapts: ClassVar[bool] = False
     """Whether the probabilities follow the run: then no step may rest on them."""
 
@@ -174,7 +177,7 @@ class BoundSampling:
     @cached_property
     def mean_size(self) -> float:
         """``E|Ŝ| = Σ p_i``; whole where only rounding keeps it from being so, and then epochs are whole too."""
-        total = float(self.p.sum())
+        total = 1.0 if self.sampling.uniform else float(self.p.sum())
         return float(round(total)) if abs(total - round(total)) <= 1e-9 * total else total
 
     @property

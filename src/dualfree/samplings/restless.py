@@ -13,7 +13,7 @@ from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.samplings.adaptive import gain_sizes
 from dualfree.samplings.base import BoundSampling, Drawer, Draws, Looks
-from dualfree.samplings.serial import Shuffled, _Serial
+from dualfree.samplings.serial import Shuffled, _Even
 
 if TYPE_CHECKING:
     from dualfree.lookout import Watch
@@ -28,7 +28,7 @@ _WORTH_ASKING = 250_000
 _A_VISIT = 20  # work of a visit beside its products
 
 
-class Restless(_Serial):
+class Restless(_Even):
     """Rounds of n/8 visits, without a pass over the data to choose them.
 
     After one visit to each example, the next rounds visit i with probability ``min(1, u_i/t)``, t so that as many are
@@ -59,9 +59,6 @@ class Restless(_Serial):
     adapts = True
     looks = Looks(every=0.25, ratio=1.0, power=2.0, margin=1.0)
 
-    def probabilities(self, problem: "Problem") -> Floats:
-        return np.full(problem.n, 1 / problem.n)
-
     def bind(self, problem: "Problem") -> "RestlessBound":
         problem.require_convex("sampling='restless'")
         return RestlessBound(self, problem, self.probabilities(problem), self.eso(problem))
@@ -82,10 +79,11 @@ class _Memory:
 
 @dataclass(frozen=True)
 class Rounds:
-    """Whole rounds to come, for a kernel that visits and learns by itself; `ends` begins with the first one's start."""
+    """Whole rounds to come, for a kernel that visits and learns by itself."""
 
     bound: "RestlessBound"
-    ends: Indices
+    first: int  # the number of the first one,
+    count: int  # and how many these are
     seed: int
     order: Indices | None  # of the visits, where it does not depend on what was learnt
     every: int  # rounds from one question to the next, of which the last ends them if no other does
@@ -95,14 +93,15 @@ class Rounds:
     @property
     def native(self) -> tuple[Any, ...]:
         """What the kernel takes, see ``cpp/kernels/rounds.hpp``."""
-        now = self.bound._now
-        learning = (self.bound._sizes, _GROWTH, _LEAST, _SMALLEST_UNIT)
-        learnt = (now.unrest, now.unit, now.sure, self.bound._room)
-        return (self.seed, self.ends, self.order, *learning, *learnt, self.every, self.factor, self.goal)
+        bound, now = self.bound, self.bound._now
+        course = (self.seed, self.first, bound._length, self.count, self.order)
+        learning = (bound._sizes, _GROWTH, _LEAST, _SMALLEST_UNIT)
+        return (*course, *learning, now.unrest, now.unit, now.sure, bound._room, self.every, self.factor, self.goal)
 
     def end(self, unit: float, sure: float, questions: int) -> list[int]:
         """Take in what the kernel says when it has come to the last of so many questions; the iteration of each."""
-        asked = [int(self.ends[min(k * self.every, len(self.ends) - 1)]) for k in range(1, questions + 1)]
+        passed = [min(k * self.every, self.count) for k in range(1, questions + 1)]
+        asked = [self.bound._begin(self.first + rounds) for rounds in passed]
         now = self.bound._now
         now.unit, now.sure = unit, sure
         now.begin = now.end = asked[-1]
@@ -157,28 +156,34 @@ class RestlessBound(BoundSampling):
             object.__setattr__(self, "_now", now)
         elif len(now.order):
             self._learn(now, alpha)
-        now.begin, now.end = iteration, self._end(iteration, 1)
+        now.begin, now.end = iteration, self._begin(self._number(iteration) + 1)
         now.order = now.order[:0]
         object.__setattr__(self, "_alpha", alpha)
 
-    def _end(self, begin: int, rounds: int) -> int:
-        """The end of so many rounds."""
-        return round((round(begin / self._length) + rounds) * self._length)
+    def _number(self, iteration: int) -> int:
+        """That of the round which begins with this iteration."""
+        return round(iteration / self._length)
+
+    def _begin(self, number: int) -> int:
+        """The first iteration of a round."""
+        return round(number * self._length)
 
     def rounds(self, first: int, until: int, seed: int, watch: "Watch | None" = None) -> Rounds | None:
         now, n = self._now, self.problem.n
         if now.begin != first or len(now.order) or until < now.end:
             return None  # within a round, or not a whole one
         until = min(until, n) if first < n else until
-        begun, length = round(first / self._length), self._length
-        ends = [round((begun + k) * length) for k in range(1, int((until - first) / length) + 2)]
-        ends = [first, *(end for end in ends if end <= until)]
-        every, question = len(ends) - 1, (math.inf, 0.0)
-        if watch is not None and (often := max(1, round(watch.every * n / length))) <= every:
-            ends = ends[: every // often * often + 1]
+        number = self._number(first)
+        count = int((until - first) / self._length) + 1
+        while self._begin(number + count) > until:
+            count -= 1
+        every, question = count, (math.inf, 0.0)
+        if watch is not None and (often := max(1, round(watch.every * n / self._length))) <= every:
+            count = every // often * often
             every, question = often, (watch.factor, watch.goal)
-        order = self._shuffled(seed, first, ends[-1] - first).indices if first < n else None
-        return Rounds(self, np.array(ends), seed, order, every, *question)
+        visits = self._begin(number + count) - first
+        order = self._shuffled(seed, first, visits).indices if first < n else None
+        return Rounds(self, number, count, seed, order, every, *question)
 
     def _learn(self, now: _Memory, alpha: Floats) -> None:
         places, least = self.problem.examples.places, _LEAST * now.sure

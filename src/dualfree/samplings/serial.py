@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dualfree import eso
+from dualfree import eso, memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices, positive, probabilities, whole
 from dualfree.samplings.base import Drawer, Draws, Sampling
@@ -26,7 +26,14 @@ class _Serial(Sampling):
         return lambda seed, first, count: Draws(kernels.draw_alias(seed, first, count, keep, other))
 
 
-class Uniform(_Serial):
+class _Even(_Serial):
+    uniform = True
+
+    def probabilities(self, problem: "Problem") -> Floats:
+        return memory.repeated(1 / problem.n, problem.n)
+
+
+class Uniform(_Even):
     """Each example with probability 1/n.
 
     Examples
@@ -36,9 +43,6 @@ class Uniform(_Serial):
     >>> bound.p.tolist() == [1/3] * 3, bound.v.tolist(), bound.draw(0, 5).count
     (True, [1.0, 1.0, 1.0], 5)
     """
-
-    def probabilities(self, problem: "Problem") -> Floats:
-        return np.full(problem.n, 1 / problem.n)
 
     def drawer(self, problem: "Problem", p: Floats) -> Drawer:
         return lambda seed, first, count: Draws(kernels.draw_uniform(seed, first, count, problem.n))
@@ -115,7 +119,7 @@ class RandomSerial(_Serial):
         return np.asarray(p / p.sum())
 
 
-class Shuffled(_Serial):
+class Shuffled(_Even):
     """Every example once an epoch, in a fresh random order.
 
     No theorem here covers it (the visits of an epoch are not independent), but in practice it needs about half the
@@ -123,9 +127,6 @@ class Shuffled(_Serial):
     """
 
     covered = False
-
-    def probabilities(self, problem: "Problem") -> Floats:
-        return np.full(problem.n, 1 / problem.n)
 
     def drawer(self, problem: "Problem", p: Floats) -> Drawer:
         n = problem.n
