@@ -24,10 +24,20 @@ static nb::object two_values_of(In<Value> values) {
     return found ? nb::object(nb::make_tuple(found->first, found->second)) : nb::none();
 }
 
+template <class Index>
+static std::pair<double, double> bound_row_lengths(In<Index> start, Size every, std::optional<In<Size>> rows) {
+    const Size n = Size(start.size()) - 1;
+    if (n < 1 || every < 1) throw nb::value_error("start must hold a row at least, and every be 1 or more.");
+    if (rows) require_examples(*rows, n);
+    return row_lengths(start.data(), data_or_null(rows), rows ? Size(rows->size()) : n, every);
+}
+
 void bind_checks(nb::module_& module) {
     module.def("two_values", &two_values_of<double>, nb::arg("values"));
     module.def("two_values", &two_values_of<float>, nb::arg("values"));
     module.def("two_values", &two_values_of<std::int64_t>, nb::arg("values"));
     module.def("two_values", &two_values_of<std::int32_t>, nb::arg("values"));
+    module.def("row_lengths", &bound_row_lengths<std::int32_t>, nb::arg("start").noconvert(), nb::arg("every"), nb::arg("rows").none());
+    module.def("row_lengths", &bound_row_lengths<std::int64_t>, nb::arg("start").noconvert(), nb::arg("every"), nb::arg("rows").none());
     module.def("check_rows", &check_rows, nb::arg("rows"), nb::arg("stored"), nb::arg("threads") = 1);
 }

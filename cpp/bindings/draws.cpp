@@ -47,12 +47,12 @@ static void spread(Word seed, Size n, Size stride, Out<Size> out) {
     draw_spread(seed, n, size, stride, out.data());
 }
 
-static Size by_weight(Word seed, In<double> weight, Size size, Out<Size> out, Out<double> counts) {
+static Size by_weight(Word seed, In<double> weight, Size size, double share, Out<Size> out, Out<double> given) {
     const Size n = Size(weight.size());
     if (size < 1) throw nb::value_error("size must be 1 or more.");
     require_size("out", out.size(), std::min(n, size + 1));
-    require_size("counts", counts.size(), std::min(n, size + 1));
-    return draw_by_weight(seed, weight.data(), n, size, out.data(), counts.data());
+    require_size("given", given.size(), std::min(n, size + 1));
+    return draw_by_weight(seed, weight.data(), n, size, share, out.data(), given.data());
 }
 
 static Indices subsets(Word seed, Size first, Size count, Size n, Size tau) {
@@ -115,8 +115,8 @@ void bind_draws(nb::module_& module) {
                nb::arg("other"));
     module.def("draw_permutation", &permutation, nb::arg("seed"), nb::arg("epoch"), nb::arg("n"));
     module.def("draw_spread", &spread, nb::arg("seed"), nb::arg("n"), nb::arg("stride"), nb::arg("out").noconvert());
-    module.def("draw_by_weight", &by_weight, nb::arg("seed"), nb::arg("weight"), nb::arg("size"),
-               nb::arg("out").noconvert(), nb::arg("counts").noconvert());
+    module.def("draw_by_weight", &by_weight, nb::arg("seed"), nb::arg("weight"), nb::arg("size"), nb::arg("share"),
+               nb::arg("out").noconvert(), nb::arg("given").noconvert());
     module.def("draw_nice", &subsets, nb::arg("seed"), nb::arg("first"), nb::arg("count"), nb::arg("n"),
                nb::arg("tau"));
     module.def("draw_parts", &parts, nb::arg("seed"), nb::arg("first"), nb::arg("count"), nb::arg("members"),

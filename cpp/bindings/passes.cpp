@@ -84,6 +84,13 @@ static std::tuple<double, double, double> bound_settle(Out<double> sums, In<doub
     return {squares.w, squares.gradient, squares.apart};
 }
 
+static std::tuple<double, double> bound_settle_gradient(Out<double> sum, In<double> w, double n, double lambda) {
+    require_size("sum", sum.size(), Size(w.size()));
+    nb::gil_scoped_release release;
+    const Squares squares = settle(sum.data(), w.data(), Size(w.size()), n, lambda);
+    return {squares.w, squares.gradient};
+}
+
 // Of any strides.
 using Vector = nb::ndarray<const double, nb::ndim<1>, nb::device::cpu>;
 
@@ -165,6 +172,7 @@ void bind_passes(nb::module_& module) {
     module.def("fenchel", &bound_fenchel, nb::arg("rows"), nb::arg("loss"), nb::arg("w"), nb::arg("alpha"),
                nb::arg("margins").noconvert(), nb::arg("threads") = 1);
     module.def("settle", &bound_settle, nb::arg("sums").noconvert(), nb::arg("w"), nb::arg("n"), nb::arg("lam"));
+    module.def("settle_gradient", &bound_settle_gradient, nb::arg("sum").noconvert(), nb::arg("w"), nb::arg("n"), nb::arg("lam"));
     module.def("inner", &bound_inner, nb::arg("first"), nb::arg("second"));
     module.def("margins", &bound_margins, nb::arg("rows"), nb::arg("w"), nb::arg("out").noconvert(),
                nb::arg("indices") = nb::none(), nb::arg("threads") = 1);

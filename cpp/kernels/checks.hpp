@@ -158,4 +158,18 @@ Finding check(const DenseRows<Value>& rows, Size, int threads) {
     return {};
 }
 
+// The mean length of rows of a CSR matrix, and that of its square: of each `every`-th of the listed, or of all where that is null.
+template <class Index>
+std::pair<double, double> row_lengths(const Index* start, const Size* listed, Size count, Size every) {
+    double sum = 0, squares = 0, seen = 0;
+    for (Size k = 0; k < count; k += every) {
+        const Size i = listed ? listed[k] : k;
+        const double length = double(start[i + 1] - start[i]);
+        sum += length;
+        squares += length * length;
+        seen += 1;
+    }
+    return {sum / seen, squares / seen};
+}
+
 }  // namespace dualfree

@@ -92,10 +92,10 @@ inline void draw_spread(Word seed, Size n, Size size, Size stride, Size* out) {
     }
 }
 
-// About `size` of 0 .. n - 1, each with the probability q = size * weight / total, or for sure where that is 1 or more; `counts` are
-// how many each stands for in units of total / size, so that their mean is q. Returns how many are listed: at most size + 1, and n.
+// About `size` of 0 .. n - 1, each with the probability q = size * weight / total, or for sure where that is 1 or more; `given` is
+// what each of them stands for, so that its mean is `share` times the weight. Returns how many are listed: at most size + 1, and n.
 // Those with q < 1 lie side by side as stretches of length q on a line, and one point in each unit of it says who is drawn.
-inline Size draw_by_weight(Word seed, const double* weight, Size n, Size size, Size* out, double* counts) {
+inline Size draw_by_weight(Word seed, const double* weight, Size n, Size size, double share, Size* out, double* given) {
     constexpr Size lanes = 8;
     double sums[lanes] = {}, total = 0;
     Size i = 0;
@@ -106,6 +106,7 @@ inline Size draw_by_weight(Word seed, const double* weight, Size n, Size size, S
     if (!(total > 0)) return 0;
     // Where in its unit each point is: multiples of the golden ratio, which have no period in common with the data.
     const double golden = 0.6180339887498949, start = unit(quick_word(seed, 0)), scale = double(size) / total;
+    const double each = share * total / double(size);
     Size listed = 0;
     double reached = 0, passed = 0;
     const auto points_before = [&](double place) {
@@ -118,7 +119,7 @@ inline Size draw_by_weight(Word seed, const double* weight, Size n, Size size, S
         reached += unsure;
         const double now = points_before(reached), count = now - passed + (q - unsure);
         out[listed] = i;
-        counts[listed] = count;
+        given[listed] = count * each;
         listed += count > 0;
         passed = now;
     }

@@ -166,6 +166,23 @@ inline Squares settle(Pair* sums, const double* w, Size d, double n, double lamb
     return all;
 }
 
+// The same where there is no alpha: the sum over all examples of their gradients becomes the gradient of P.
+inline Squares settle(double* sum, const double* w, Size d, double n, double lambda) {
+    constexpr Size lanes = 8;
+    Squares parts[lanes], all;
+    for (Size j = 0; j < d; ++j) {
+        Squares& part = parts[j % lanes];
+        sum[j] = sum[j] / n + lambda * w[j];
+        part.w += w[j] * w[j];
+        part.gradient += sum[j] * sum[j];
+    }
+    for (const Squares& part : parts) {
+        all.w += part.w;
+        all.gradient += part.gradient;
+    }
+    return all;
+}
+
 // sum_j a_j b_j, with sixteen sums side by side.
 inline double inner(const double* a, Size a_stride, const double* b, Size b_stride, Size size) {
     constexpr Size lanes = 16;

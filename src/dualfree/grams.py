@@ -8,8 +8,8 @@ from scipy import sparse
 from scipy.linalg import blas
 
 from dualfree import memory
+from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
-from dualfree.inner import inner
 
 _ROWS = 1024  # at a time, so that no copy of X is made
 CROWDED = 0.25  # share of stored entries from which BLAS, zeros and all, makes sums of products sooner,
@@ -40,15 +40,11 @@ def entries_a_row(X: Any, d: int, stored: int, rows: Indices | None = None) -> f
     if not scattered(X, stored):
         column, square = _BY_BLAS_SPARSE if sparse.issparse(X) else _BY_BLAS_DENSE
         return column * d + square * d**2
-    if rows is None or len(rows) == 0:
-        every = max(1, X.shape[0] // _SAMPLE)
-        lengths = (X.indptr[1::every] - X.indptr[:-1:every]).astype(np.float64)
-    else:
-        some = rows[:: max(1, len(rows) // _LISTED)]
-        lengths = (X.indptr[some + 1] - X.indptr[some]).astype(np.float64)
-    mean, pairs = lengths.sum() / len(lengths), 0.5 * inner(lengths, lengths) / len(lengths)
+    listed = None if rows is None or len(rows) == 0 else rows
+    every = X.shape[0] // _SAMPLE if listed is None else len(listed) // _LISTED
+    mean, square = kernels.row_lengths(X.indptr, max(1, every), listed)
     product = _SCATTERED * max(1.0, float(d / _IN_CACHE) ** _OUT_OF_CACHE)
-    return float(_SCATTERED_ENTRY * mean + product * pairs)
+    return float(_SCATTERED_ENTRY * mean + product * 0.5 * square)
 
 
 def dense_grams(X: Any, constant: float, weights: Floats, indices: Indices, dtype: Any) -> Floats:

@@ -5,14 +5,13 @@ import math
 from dualfree._native import kernels
 from dualfree.arrays import Floats
 
-_SHORT = 8192  # entries: BLAS takes one thread
-
 
 def inner(first: Floats, second: Floats) -> float:
     """``Σ a_j b_j`` on one thread, with the same bits on any number of cores.
 
     BLAS takes all cores for long vectors, and its threads then keep them busy for some milliseconds, waiting for more:
-    ours had to share with them. And the sum's last bits depended on the number of cores.
+    ours had to share with them. And the sum's last bits depended on the number of cores. For short ones the way to it
+    takes longer than the sum.
 
     Examples
     --------
@@ -20,7 +19,7 @@ def inner(first: Floats, second: Floats) -> float:
     >>> inner(np.ones(3), np.arange(3.0))
     3.0
     """
-    return float(first @ second) if len(first) <= _SHORT else float(kernels.inner(first, second))
+    return float(kernels.inner(first, second))
 
 
 def norm(values: Floats) -> float:

@@ -81,6 +81,11 @@ def repeated(number: float, count: int) -> Floats:
     return vector
 
 
+def all_zero(vector: Floats) -> bool:
+    """Whether a vector is zero; of one that is `repeated`, one number tells."""
+    return not (vector[:1] if vector.strides == (0,) else vector).any()
+
+
 def copy(vector: NDArray[Any]) -> Floats:
     """A copy of a vector of floats."""
     other = empty(len(vector))

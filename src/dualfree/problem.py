@@ -10,7 +10,7 @@ from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices, mean_of, positive, shape_of, threads, vector
 from dualfree.convexity import Convexity, convexity_of
-from dualfree.evaluation import Evaluation, Look
+from dualfree.evaluation import Evaluation, Look, Squares
 from dualfree.examples import Rows
 from dualfree.feasible import balanced
 from dualfree.inner import inner
@@ -241,11 +241,20 @@ class Problem:
         else:
             native = self.loss.native
             total = self.examples.loss_and_gradient(native, w, gradient, z, derivatives, n_threads=n_threads)
-        seen = self._evaluation(w, total, gradient, np.inf, None)
-        slope = self._penalised(seen.gradient)
-        gap, moved = inner(slope, slope) / (2 * self.lam), seen.gradient / self.lam
-        known = Evaluation(seen.value, seen.gradient, gap if self.loss.all_convex else np.inf, w - moved)
-        return Look(w, known, z, derivatives)
+        return Look(w, self._looked(w, total, gradient), z, derivatives)
+
+    def _looked(self, w: Floats, total: float, gradient: Floats) -> Evaluation:
+        """What `look` knows, from the sums of the losses and of their gradients."""
+        squares: Squares | None = None
+        if self.intercept:
+            value = self._evaluation(w, total, gradient, np.inf, None).value
+            slope = self._penalised(gradient)
+            square = inner(slope, slope)
+        else:
+            w_square, square = kernels.settle_gradient(gradient, w, self.n, self.lam)
+            value, squares = total / self.n + 0.5 * self.lam * w_square, Squares(w_square, square, np.nan)
+        gap = square / (2 * self.lam) if self.loss.all_convex else np.inf
+        return Evaluation(value, gradient, gap, None, squares)
 
     def margins(self, w: ArrayLike, *, n_threads: int = 1) -> Floats:
         """``A_iᵀw`` for each example, with the intercept."""

@@ -205,7 +205,7 @@ def _solve_by(
         raise ValueError("checkpoint is given and step='tuned' too; tune first, and give the number as step.")
     running = kind(problem, bound, rule)
     running.n_threads, running.tol = n_threads, limits.tol
-    start = running.start(*_start(warm_start, problem))
+    start = running.start(*_start(warm_start, problem, running.derives_alpha))
     start.seed = seed
     if running.takes_all and isinstance(warm_start, Result) and warm_start.w.size == problem.d:
         start.w[:] = warm_start.w.ravel()  # these methods keep w and derive α, not the other way round
@@ -271,10 +271,11 @@ def _bound_sampling(kind: type[Method], sampling: Any, problem: Problem) -> Boun
     return kind.bind(sampling, problem)
 
 
-def _start(warm_start: Any, problem: Problem) -> tuple[Floats, Any]:
-    """α to start from, and the intercept."""
+def _start(warm_start: Any, problem: Problem, derived: bool) -> tuple[Floats, Any]:
+    """α to start from, and the intercept; the method will not write on an α that is `derived`."""
     if warm_start is None:
-        return memory.zeros(problem.examples.total), 0.0
+        size = problem.examples.total
+        return memory.repeated(0.0, size) if derived else memory.zeros(size), 0.0
     if not isinstance(warm_start, Result):
         return problem.flat_alpha(warm_start, "warm_start").copy(), 0.0
     alpha = problem.flat_alpha(warm_start.alpha, "warm_start").copy()

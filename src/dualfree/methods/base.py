@@ -74,6 +74,9 @@ class Method(ABC):
     takes_all: ClassVar[bool] = False
     """Whether an iteration visits all examples and finds its own step: then there is no sampling and step to choose."""
 
+    derives_alpha: ClassVar[bool] = False
+    """Whether α follows from w: then nobody writes on the state's, and `derive_alpha` has it at the end."""
+
     takes_l1: ClassVar[bool] = False
     """Whether the penalty may have a part ``μ‖w‖₁``."""
 

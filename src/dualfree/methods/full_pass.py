@@ -27,6 +27,7 @@ class FullPass(Method):
     """What Newton's method and L-BFGS share: one pass a trial, a line search for O(n), the gap for nothing."""
 
     takes_all = True
+    derives_alpha = True
     resumable = False  # curvature and the last point are objects
     name: ClassVar[str]
     needs_convex: ClassVar[bool] = True  # P, not every φ_i
@@ -58,7 +59,7 @@ class FullPass(Method):
         return False
 
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
-        from_zero = not alpha.any()
+        from_zero = memory.all_zero(alpha)
         w = memory.zeros(self.problem.d) if from_zero else self.problem.primal(alpha).ravel()
         w[self.problem.free] = intercept
         return State(w, alpha, from_zero=from_zero)
@@ -168,7 +169,7 @@ class FullPass(Method):
 
     def derive_alpha(self, w: Floats, out: Floats) -> None:
         """``α_i = −φ_i'(A_iᵀw)``: at hand, unless the best point is not the last one."""
-        if self._here is None or not np.array_equal(self._here.w, w):
+        if self._here is None or not (self._here.w is w or np.array_equal(self._here.w, w)):
             self._here = self._look(w)
         np.negative(self._here.derivatives, out=out)
 

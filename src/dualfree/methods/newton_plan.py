@@ -129,9 +129,9 @@ def curved_sample(problem: Problem, margins: Floats, size: int, seed: int) -> Sa
     if n > _FEW:
         sizes = problem.curvatures(margins)
     most = min(size + 1, n)
-    indices, counts = memory.empty(most, np.int64), memory.empty(most)
-    listed = kernels.draw_by_weight(seed, sizes, size, indices, counts)
-    indices, weights = indices[:listed], counts[:listed] * (float(sizes.sum()) / n / size)
+    indices, weights = memory.empty(most, np.int64), memory.empty(most)
+    listed = kernels.draw_by_weight(seed, sizes, size, 1 / n, indices, weights)
+    indices, weights = indices[:listed], weights[:listed]
     return Sample(indices, weights if norms is None else weights / norms[indices])
 
 

@@ -177,7 +177,8 @@ class BoundSampling:
     @cached_property
     def mean_size(self) -> float:
         """``E|Ŝ| = Σ p_i``; whole where only rounding keeps it from being so, and then epochs are whole too."""
-        total = 1.0 if self.sampling.uniform else float(self.p.sum())
+        alike = self.p.strides == (0,)  # see `memory.repeated`
+        total = len(self.p) * float(self.p[0]) if alike else float(self.p.sum())
         return float(round(total)) if abs(total - round(total)) <= 1e-9 * total else total
 
     @property
