@@ -5,17 +5,20 @@
 
 using namespace dualfree;
 
-static nb::tuple check_rows(nb::tuple rows_tuple, Size stored, int threads) {
+static nb::tuple check_rows(nb::tuple rows_tuple, Size stored, std::optional<Out<double>> squares, int threads) {
     const Rows rows = rows_from(rows_tuple);
+    if (squares) require_size("squares", squares->size(), examples_of(rows));
     constexpr Size least = 500'000;  // entries for each thread: to start one takes as long as to look at some of these
     threads = int(std::clamp<Size>(stored / least, 1, std::max(threads, 1)));
     Finding found;
+    std::pair<double, double> known;  // of the squares
     {
         nb::gil_scoped_release release;
-        found = std::visit([&](const auto& r) { return check(r, stored, threads); }, rows);
+        found = std::visit([&](const auto& r) { return check(r, stored, squares ? squares->data() : nullptr, threads); }, rows);
+        if (squares) known = mean_and_largest(squares->data(), Size(squares->size()));
     }
     static const char* names[] = {"", "start", "column", "duplicate", "not finite"};
-    return nb::make_tuple(names[int(found.fault)], found.row, found.column, found.sorted, found.same);
+    return nb::make_tuple(names[int(found.fault)], found.row, found.column, found.sorted, found.same, known.first, known.second);
 }
 
 template <class Value>
@@ -39,5 +42,5 @@ void bind_checks(nb::module_& module) {
     module.def("two_values", &two_values_of<std::int32_t>, nb::arg("values"));
     module.def("row_lengths", &bound_row_lengths<std::int32_t>, nb::arg("start").noconvert(), nb::arg("every"), nb::arg("rows").none());
     module.def("row_lengths", &bound_row_lengths<std::int64_t>, nb::arg("start").noconvert(), nb::arg("every"), nb::arg("rows").none());
-    module.def("check_rows", &check_rows, nb::arg("rows"), nb::arg("stored"), nb::arg("threads") = 1);
+    module.def("check_rows", &check_rows, nb::arg("rows"), nb::arg("stored"), nb::arg("squares").noconvert().none(), nb::arg("threads") = 1);
 }

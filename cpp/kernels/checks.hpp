@@ -22,6 +22,19 @@ struct Finding {
     bool same = false;   // all stored values are equal
 };
 
+// The mean and the largest of n numbers, with eight sums side by side.
+inline std::pair<double, double> mean_and_largest(const double* values, Size n) {
+    constexpr Size lanes = 8;
+    double sums[lanes] = {}, largest[lanes] = {};
+    for (Size i = 0; i < n; ++i) {
+        sums[i % lanes] += values[i];
+        largest[i % lanes] = std::max(largest[i % lanes], values[i]);
+    }
+    double sum = 0;
+    for (const double part : sums) sum += part;
+    return {sum / double(n), *std::max_element(largest, largest + lanes)};
+}
+
 // Zero if every value is finite, NaN otherwise, as a loop that becomes SIMD.
 template <class Value>
 Value zero_if_finite(const Value* values, Size count) {
@@ -42,6 +55,21 @@ bool all_finite(const Value* values, Size count, int threads) {
     in_parallel(threads, [&](int thread) {
         const Size first = cut(count, threads, thread);
         if (zero_if_finite(values + first, cut(count, threads, thread + 1) - first) != 0) good = false;
+    });
+    return good;
+}
+
+// Whether every |A_i|^2 is finite, which are written to `squares`: then every value is too, and one pass over them was enough.
+template <class R>
+bool all_finite(const R& rows, double* squares, int threads) {
+    std::atomic<bool> good{true};
+    in_parallel(threads, [&](int thread) {
+        double none = 0;
+        for (Size i = cut(rows.n, threads, thread), end = cut(rows.n, threads, thread + 1); i < end; ++i) {
+            squares[i] = rows.square(i);
+            none += squares[i] * 0;
+        }
+        if (none != 0) good = false;
     });
     return good;
 }
@@ -120,7 +148,7 @@ bool all_rising(const CsrRows<Values, Index>& rows, int threads) {
 }
 
 template <class Values, class Index>
-Finding check(const CsrRows<Values, Index>& rows, Size stored, int threads) {
+Finding check(const CsrRows<Values, Index>& rows, Size stored, double* squares, int threads) {
     if (rows.start[0] != 0) return {Fault::start, 0, 0};
     for (Size i = 0; i < rows.n; ++i)
         if (rows.start[i + 1] < rows.start[i] || rows.start[i + 1] > stored) return {Fault::start, i, 0};
@@ -136,6 +164,8 @@ Finding check(const CsrRows<Values, Index>& rows, Size stored, int threads) {
         const auto* values = rows.values;  // all the same bits: as many, one further on, are these again
         found.same = total > 1 && std::memcmp(values, values + 1, std::size_t(total - 1) * sizeof *values) == 0 &&
                      std::isfinite(values[0]);
+        const CsrRows<Same, Index> alike{Same{double(values[0])}, rows.columns, rows.start, rows.n, rows.d};
+        if (squares && (found.same ? all_finite(alike, squares, threads) : all_finite(rows, squares, threads))) return found;
         if (!found.same && !all_finite(rows.values, total, threads)) {
             for (Size i = 0; i < rows.n; ++i)
                 for (Size k = rows.start[i]; k < rows.start[i + 1]; ++k)
@@ -146,7 +176,8 @@ Finding check(const CsrRows<Values, Index>& rows, Size stored, int threads) {
 }
 
 template <class Value>
-Finding check(const DenseRows<Value>& rows, Size, int threads) {
+Finding check(const DenseRows<Value>& rows, Size, double* squares, int threads) {
+    if (squares && all_finite(rows, squares, threads)) return {};
     const bool together = rows.column_stride == 1 && rows.row_stride == rows.width;
     if (together && all_finite(rows.values, rows.n * rows.width, threads)) return {};
     for (Size i = 0; i < rows.n; ++i) {

@@ -74,9 +74,9 @@ def iteration_bound(bound: BoundSampling, epsilon: float, start: float, theorem:
     """The theorem's bound for one sampling, a target and a (bound on the) potential at the start."""
     problem = bound.problem
     theta = theorem_theta(bound, theorem)
-    l = problem.common_l  # noqa: E741  (the paper's name)
+    l, examples = problem.common_l, problem.examples  # noqa: E741  (the paper's name)
     alike = isinstance(l, float)
-    smoothness = l * problem.largest_square_norm if alike else float((l * problem.examples.square_norms).max())
+    smoothness = l * examples.largest_square_norm if alike else float((l * examples.square_norms).max())
     # Two quotients, for λε may underflow where neither λ nor ε does.
     ratio = (smoothness / problem.lam + 1) * (start / epsilon if epsilon > 0 else math.inf) if start > 0 else 0.0
     rate = theta if theorem == 2 else theta * problem.convexity.sigma / problem.lam

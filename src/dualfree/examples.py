@@ -5,6 +5,7 @@ Multi-output and block examples (`vector_examples`) have the same interface; no 
 Inside, w and α are flat vectors of length `size` and `total`; `w_shape` and `alpha_shape` are what people see.
 """
 
+import math
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from dualfree.grams import dense_grams, entries_a_row, scattered
 from dualfree.groups import Groups
 from dualfree.layout import native_csr, native_dense
 
+_LONG_ROWS = 16  # entries from which on a norm costs nothing beside the look whether they are finite
 _TYPICAL_ROWS = 4096
 _RUN = 256  # of them side by side
 
@@ -35,6 +37,12 @@ class Flat:
 
     size: Any
     total: Any
+    square_norms: Any
+
+    @cached_property
+    def largest_square_norm(self) -> float:
+        """``max_i ‖A_i‖²``."""
+        return float(self.square_norms.max())
 
     @property
     def dense(self) -> bool:
@@ -94,16 +102,27 @@ class Rows(Flat):
         self.n, self.d = (int(k) for k in X.shape)
         if self.n == 0 or self.d == 0:
             raise ValueError(f"X has shape {X.shape}: it needs at least one row and one column.")
-        fault, row, column, self._sorted, same = kernels.check_rows(self.native, self.stored, threads=n_threads)
+        ordered = sparse.issparse(X) or X.flags.c_contiguous
+        squares = memory.empty(self.n) if ordered and self.stored >= _LONG_ROWS * self.n else None
+        found = kernels.check_rows(self.native, self.stored, squares, threads=n_threads)
+        fault, row, column, self._sorted, same, mean_square, largest_square = found
         if fault:
             sentence = _FAULTS[fault].format(row=row, column=column, d=self.d, last=self.d - 1)
             raise ValueError(sentence + ".")
         if same:  # nothing to load but the columns
             self._arrays = (self._arrays[0][:1], *self._arrays[1:])
+        if squares is not None:
+            self.square_norms, self.typical_square_norm, self.largest_square_norm = squares, mean_square, largest_square
         if constant:
-            mean_square = float(np.mean(self.weighted_square_norms(None)))
-            self.constant_value = float(np.sqrt(mean_square)) or 1.0
-            self.d += 1
+            self._add_constant()
+
+    def _add_constant(self) -> None:
+        squares = self.square_norms
+        self.constant_value = math.sqrt(float(squares.sum()) / self.n) or 1.0
+        for known in ("square_norms", "typical_square_norm", "largest_square_norm"):
+            vars(self).pop(known, None)  # of rows without it
+        self.square_norms = squares + self.constant_value**2
+        self.d += 1
 
     @property
     def native(self) -> tuple[Any, ...]:

@@ -126,11 +126,6 @@ class Problem:
         return self.examples.norms
 
     @cached_property
-    def largest_square_norm(self) -> float:
-        """``max_i ‖A_i‖²``."""
-        return float(self.examples.square_norms.max())
-
-    @cached_property
     def L(self) -> Floats:  # noqa: N802  (the paper's name)
         """``L_i = l_i ‖A_i‖``, for which ``‖∇φ_i(A_iᵀw) − ∇φ_i(A_iᵀz)‖ ≤ L_i ‖w − z‖``."""
         return self.l * self.norms

@@ -65,7 +65,7 @@ def theorem_theta(bound: BoundSampling, theorem: int) -> float:
     if theorem not in bound.thetas:
         problem, l = bound.problem, bound.problem.common_l  # noqa: E741  (the paper's name)
         if theorem == 2 and bound.sampling.uniform and isinstance(l, float):  # then the longest example decides
-            hardest = _in_range(l * problem.largest_square_norm / problem.n / problem.lam, problem)
+            hardest = _in_range(l * problem.examples.largest_square_norm / problem.n / problem.lam, problem)
             bound.thetas[theorem] = 1 / problem.n / (1 + hardest)
         else:
             bound.thetas[theorem] = float((bound.p / (1 + _condition(bound, theorem))).min())

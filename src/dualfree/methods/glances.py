@@ -71,4 +71,4 @@ class Glances:
     @cached_property
     def _reach(self) -> float:
         """How far w moves at most where an α_i moves by one."""
-        return math.sqrt(self._problem.largest_square_norm) / (self._problem.lam * self._problem.n)
+        return math.sqrt(self._problem.examples.largest_square_norm) / (self._problem.lam * self._problem.n)
