@@ -22,7 +22,9 @@ _FACTOR = (0.01, 0.05)  # what a Cholesky factor costs for each of d³, in entri
 # so much of the mean of their squares.
 _PROBE, _FEW, _EVEN = 512, 8192, 0.7
 GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples, modulo 1, leave no wide gaps
-_VISITS_A_FEATURE = 200  # of the rough start, but not more than half an epoch
+# Visits of the rough start, but not more than this part of an epoch: where λn is at least the curvature of an example,
+# and where it is less.
+_VISITS_A_FEATURE, _PART = 200, (3, 2)
 # Its λn is no smaller than so many times the curvature of an example: with fewer visits, and with as many as that.
 _CAUTION = (4.0, 16.0)
 _FEWEST, _PASSES = 2.0, 0.3  # beside the Hessian: once, and for each factor e of the tolerance
@@ -143,13 +145,13 @@ def hessian_passes(problem: Problem, rows: int, entries: float | None = None) ->
 
 def rough_start(problem: Any) -> Floats:
     """A point to begin at: a fraction of an epoch of dfSDCA, with a λ that is large enough for its first steps."""
-    n = problem.n
-    count = min(max(1, n // 2), _VISITS_A_FEATURE * problem.d)
+    n, typical = problem.n, problem.examples.typical_square_norm
+    curvature = typical * largest_of(problem.common_l)
+    count = min(max(1, n // _PART[curvature > problem.lam * n]), _VISITS_A_FEATURE * problem.d)
     w, alpha = memory.zeros(problem.d), memory.zeros(problem.examples.total)
     draws = Draws(spread_sample(n, count, 0, mixed=True))
-    typical = problem.examples.typical_square_norm
     caution = _CAUTION[count == _VISITS_A_FEATURE * problem.d]
-    inverse = 1 / max(problem.lam * n, caution * typical * largest_of(problem.common_l))
+    inverse = 1 / max(problem.lam * n, caution * curvature)
     # One curvature for all: at least that of any row that is not four times as long as others.
     scale = np.array([4 * typical * inverse])
     problem.examples.dfsdca(problem.loss.native, NEARLY, scale, inverse, draws, 0.0, alpha, w)
