@@ -10,6 +10,7 @@ import dualfree as df
 from dualfree.bounds import initial_potential, iteration_bound, potential
 from dualfree.paper.theorems import average_convex_problem, optimum
 from dualfree.result import certificate
+from dualfree.samplings.base import BoundSampling
 from dualfree.steps import step_rule, theorem_theta
 from helpers.problems import LOSSES, make_loss
 from helpers.vectors import EVERY_LOSS, every_twins
@@ -145,6 +146,28 @@ def test_step_rules_say_what_is_proven():
     for wrong in (0.0, -1.0, 2 * bound.p.min(), np.nan):
         with pytest.raises(ValueError, match="above 0 and at most min p_i"):
             step_rule(wrong, bound)
+
+
+class Doubtful(df.samplings.Restless):
+    """The same draws with another v."""
+
+    def eso(self, problem):
+        return 2 * super().eso(problem) + np.arange(problem.n)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["uniform", "shuffled", "restless", "doubtful", "windows", "importance", "nice:3"])
+def test_theta_is_the_least_of_all_examples(kind, weighted):
+    problem, _, _ = solved("logistic", weighted)
+    if kind == "windows":  # as a store has them: one number for all p_i that is not 1/n
+        p, v = np.broadcast_to(np.float64(0.25), problem.n), problem.examples.square_norms
+        bound = BoundSampling(df.samplings.Shuffled(), problem, p, v, None)
+    else:
+        bound = (Doubtful() if kind == "doubtful" else df.samplings.by_name(kind)).bind(problem)
+    for theorem, squares in ((1, problem.L**2 / problem.lam), (2, problem.l)):
+        expected = (bound.p * problem.n * problem.lam / (squares * bound.v + problem.n * problem.lam)).min()
+        assert theorem_theta(bound, theorem) == pytest.approx(expected, rel=1e-13)
+    assert bound.mean_size == pytest.approx(bound.p.sum())
 
 
 def test_huge_numbers_never_make_a_small_gap():

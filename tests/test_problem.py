@@ -157,3 +157,44 @@ def test_the_typical_norm_is_near_the_mean():
         for intercept in (False, True):
             rows = df.Problem(A, df.losses.Squared(np.ones(20_000)), 1.0, intercept).examples
             assert rows.typical_square_norm == pytest.approx(rows.square_norms.mean(), rel=1e-12)
+
+
+LONG = {
+    "dense": np.ascontiguousarray,
+    "csr": sparse.csr_array,
+    "float32": lambda X: sparse.csr_array(X.astype(np.float32)),
+    "one value": lambda X: sparse.csr_array((X > 0) * 0.5),
+}
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("layout", LONG)
+def test_the_first_look_at_long_rows_finds_their_norms(layout, n_threads, intercept):
+    X = LONG[layout](np.random.default_rng(2).normal(size=(40_000, 40)).round(3))
+    problem = df.Problem(X, df.losses.Squared(np.ones(40_000)), 1.0, intercept, n_threads=n_threads)
+    rows, full = problem.examples, np.asarray(X.todense() if sparse.issparse(X) else X, dtype=np.float64)
+    squares = (full**2).sum(axis=1) + rows.constant_value**2
+    assert "square_norms" in vars(rows)
+    np.testing.assert_allclose(rows.square_norms, squares, rtol=1e-13)
+    assert rows.typical_square_norm == pytest.approx(squares.mean(), rel=0.05 if intercept else 1e-12)
+    assert rows.largest_square_norm == pytest.approx(squares.max(), rel=1e-13)
+    assert not rows.square_norms.flags.writeable
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("layout", ["dense", "csr", "float32"])
+def test_what_is_not_finite_is_found_in_long_rows(layout, wrong):
+    X = np.random.default_rng(3).normal(size=(30, 20))
+    X[3, 7] = wrong
+    with pytest.raises(ValueError, match="NaN or infinity in row 3, column 7"):
+        df.Problem(LONG[layout](X), df.losses.Squared(np.ones(30)), 1.0)
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_numbers_whose_squares_overflow_are_finite_all_the_same(layout):
+    X = LONG[layout](np.full((30, 20), 1e200) * (1 + np.arange(20)))
+    problem = df.Problem(X, df.losses.Squared(np.ones(30)), 1.0)
+    assert np.isinf(problem.examples.square_norms).all()
+    with pytest.raises(ValueError, match="lam is 1, too small for examples of norm inf"):
+        df.solve(problem, method="dfsdca", sampling="restless")

@@ -84,7 +84,10 @@ def test_memory_maps_everywhere(tmp_path):
     start = mapped(tmp_path / "a.npy", np.full(60, 0.1))
     c = csr()
     c.data, c.indices = mapped(tmp_path / "d.npy", c.data), mapped(tmp_path / "i.npy", c.indices)
+    c.indptr = mapped(tmp_path / "p.npy", c.indptr)
     for maps in (dense, c):
         result = df.solve(df.Problem(maps, Squared(y), lam=0.1), tol=1e-10, warm_start=start)
         np.testing.assert_allclose(result.w, expected(), atol=1e-5)
+        newton = df.solve(df.Problem(maps, Squared(y), lam=0.1), method="newton", tol=1e-10)
+        np.testing.assert_allclose(newton.w, expected(), atol=1e-4)
     assert (start == 0.1).all()

@@ -164,8 +164,12 @@ Finding check(const CsrRows<Values, Index>& rows, Size stored, double* squares, 
         const auto* values = rows.values;  // all the same bits: as many, one further on, are these again
         found.same = total > 1 && std::memcmp(values, values + 1, std::size_t(total - 1) * sizeof *values) == 0 &&
                      std::isfinite(values[0]);
-        const CsrRows<Same, Index> alike{Same{double(values[0])}, rows.columns, rows.start, rows.n, rows.d};
-        if (squares && (found.same ? all_finite(alike, squares, threads) : all_finite(rows, squares, threads))) return found;
+        if (squares && found.same) {
+            const CsrRows<Same, Index> alike{Same{double(values[0])}, rows.columns, rows.start, rows.n, rows.d};
+            all_finite(alike, squares, threads);
+            return found;
+        }
+        if (squares && all_finite(rows, squares, threads)) return found;
         if (!found.same && !all_finite(rows.values, total, threads)) {
             for (Size i = 0; i < rows.n; ++i)
                 for (Size k = rows.start[i]; k < rows.start[i + 1]; ++k)

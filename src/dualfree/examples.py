@@ -111,18 +111,15 @@ class Rows(Flat):
             raise ValueError(sentence + ".")
         if same:  # nothing to load but the columns
             self._arrays = (self._arrays[0][:1], *self._arrays[1:])
-        if squares is not None:
-            self.square_norms, self.typical_square_norm, self.largest_square_norm = squares, mean_square, largest_square
         if constant:
-            self._add_constant()
-
-    def _add_constant(self) -> None:
-        squares = self.square_norms
-        self.constant_value = math.sqrt(float(squares.sum()) / self.n) or 1.0
-        for known in ("square_norms", "typical_square_norm", "largest_square_norm"):
-            vars(self).pop(known, None)  # of rows without it
-        self.square_norms = squares + self.constant_value**2
-        self.d += 1
+            squares = self.weighted_square_norms(None) if squares is None else squares
+            self.constant_value = math.sqrt(float(squares.sum()) / self.n) or 1.0
+            squares += self.constant_value**2
+            self.d += 1
+        elif squares is not None:
+            self.typical_square_norm, self.largest_square_norm = mean_square, largest_square
+        if squares is not None:
+            self.square_norms = memory.read_only(squares)
 
     @property
     def native(self) -> tuple[Any, ...]:
@@ -183,8 +180,8 @@ class Rows(Flat):
 
     @cached_property
     def square_norms(self) -> Floats:
-        """``‖A_i‖²``."""
-        return self.weighted_square_norms(None)
+        """``‖A_i‖²``; read-only, for samplings hand them out as their v."""
+        return memory.read_only(self.weighted_square_norms(None))
 
     @property
     def dense(self) -> bool:

@@ -42,7 +42,7 @@ def entries_a_row(X: Any, d: int, stored: int, rows: Indices | None = None) -> f
         return column * d + square * d**2
     listed = None if rows is None or len(rows) == 0 else rows
     every = X.shape[0] // _SAMPLE if listed is None else len(listed) // _LISTED
-    mean, square = kernels.row_lengths(X.indptr, max(1, every), listed)
+    mean, square = kernels.row_lengths(np.asarray(X.indptr), max(1, every), listed)
     product = _SCATTERED * max(1.0, float(d / _IN_CACHE) ** _OUT_OF_CACHE)
     return float(_SCATTERED_ENTRY * mean + product * 0.5 * square)
 

@@ -76,7 +76,11 @@ def repeated(number: float, count: int) -> Floats:
     >>> repeated(0.5, 3)
     array([0.5, 0.5, 0.5])
     """
-    vector = np.ndarray(count, np.float64, buffer=np.array([number]), strides=(0,))
+    return read_only(np.ndarray(count, np.float64, buffer=np.array([number]), strides=(0,)))
+
+
+def read_only(vector: Floats) -> Floats:
+    """The same vector, on which nobody can write any more."""
     vector.flags.writeable = False
     return vector
 

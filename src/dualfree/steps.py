@@ -64,9 +64,9 @@ def theorem_theta(bound: BoundSampling, theorem: int) -> float:
     """
     if theorem not in bound.thetas:
         problem, l = bound.problem, bound.problem.common_l  # noqa: E741  (the paper's name)
-        if theorem == 2 and bound.sampling.uniform and isinstance(l, float):  # then the longest example decides
-            hardest = _in_range(l * problem.examples.largest_square_norm / problem.n / problem.lam, problem)
-            bound.thetas[theorem] = 1 / problem.n / (1 + hardest)
+        if theorem == 2 and bound.even and isinstance(l, float):  # then the largest v_i decides
+            hardest = _in_range(l * bound.largest_v / problem.n / problem.lam, problem)
+            bound.thetas[theorem] = float(bound.p[0]) / (1 + hardest)
         else:
             bound.thetas[theorem] = float((bound.p / (1 + _condition(bound, theorem))).min())
     return bound.thetas[theorem]

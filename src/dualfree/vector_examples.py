@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.examples import Flat, Rows, listed_loss
@@ -255,7 +256,7 @@ class Blocks(_Vectors, Flat):
     @cached_property
     def square_norms(self) -> Floats:
         """``‖A_i‖²``."""
-        return self.weighted_square_norms(None)
+        return memory.read_only(self.weighted_square_norms(None))
 
     @property
     def typical_square_norm(self) -> float:

@@ -94,9 +94,6 @@ class Sampling:
     covered: ClassVar[bool] = True
     """Whether the theorems cover it: the sets of different iterations are independent."""
 
-    uniform: ClassVar[bool] = False
-    """Whether sets are single examples, each with ``p_i = 1/n``; then ``v_i`` is ``‖A_i‖²``."""
-
     adapts: ClassVar[bool] = False
     """Whether the probabilities follow the run: then no step may rest on them."""
 
@@ -174,11 +171,21 @@ class BoundSampling:
         """θ of each theorem, once it is known: see `dualfree.steps.theorem_theta`."""
         return {}
 
+    @property
+    def even(self) -> bool:
+        """Whether p is one number repeated (see `dualfree.memory.repeated`)."""
+        return self.p.strides == (0,)
+
+    @property
+    def largest_v(self) -> float:
+        """``max_i v_i``."""
+        examples = self.problem.examples
+        return examples.largest_square_norm if self.v is examples.square_norms else float(self.v.max())
+
     @cached_property
     def mean_size(self) -> float:
         """``E|Ŝ| = Σ p_i``; whole where only rounding keeps it from being so, and then epochs are whole too."""
-        alike = self.p.strides == (0,)  # see `memory.repeated`
-        total = len(self.p) * float(self.p[0]) if alike else float(self.p.sum())
+        total = len(self.p) * float(self.p[0]) if self.even else float(self.p.sum())
         return float(round(total)) if abs(total - round(total)) <= 1e-9 * total else total
 
     @property

@@ -27,8 +27,6 @@ class _Serial(Sampling):
 
 
 class _Even(_Serial):
-    uniform = True
-
     def probabilities(self, problem: "Problem") -> Floats:
         return memory.repeated(1 / problem.n, problem.n)
 
