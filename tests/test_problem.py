@@ -198,3 +198,6 @@ def test_numbers_whose_squares_overflow_are_finite_all_the_same(layout):
     assert np.isinf(problem.examples.square_norms).all()
     with pytest.raises(ValueError, match="lam is 1, too small for examples of norm inf"):
         df.solve(problem, method="dfsdca", sampling="restless")
+    for method in ("auto", "newton", "lbfgs"):
+        with pytest.raises(ValueError, match="too large to be squared; scale X down"):
+            df.solve(problem, method=method)

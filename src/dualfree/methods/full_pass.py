@@ -1,5 +1,6 @@
 """What the full-pass second-order methods share: one pass a trial, a line search for O(n), the gap for nothing."""
 
+import math
 from abc import abstractmethod
 from typing import Any, ClassVar
 
@@ -41,6 +42,8 @@ class FullPass(Method):
                 f"method={self.name!r} needs the second derivative of the loss, which {type(problem.loss).__name__} "
                 "does not give; method='dfsdca' does not need it."
             )
+        if not math.isfinite(problem.examples.typical_square_norm):
+            raise ValueError("The entries of X are too large to be squared; scale X down.")
         self._here: Look | None = None
         self._used: list[Look] = []  # whose memory can be had again: fresh memory costs a fault a page
         self._model: LimitedMemory | None = None

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dualfree import memory
 from dualfree._native import kernels
 from dualfree.problem import Problem
 from dualfree.samplings import Chunks, Sampling, Shuffled
@@ -34,7 +35,7 @@ def bound_to_store(sampling: Sampling, problem: Problem, examples: Stored) -> Wi
     count, size = examples.page.chunks, examples.reader.size
     if isinstance(sampling, Shuffled):
         windows = -(-count // size)
-        p = np.broadcast_to(np.float64(1 / windows), problem.n)
+        p = memory.repeated(1 / windows, problem.n)
         return WindowSampling(sampling, problem, p, examples.square_norms, _shuffled(count, size), windows, False)
     if not isinstance(sampling, Chunks) or sampling.chunks is not None:
         raise ValueError(
@@ -47,7 +48,7 @@ def bound_to_store(sampling: Sampling, problem: Problem, examples: Stored) -> Wi
             f"tau is {tau}, but the store has {count} chunks, and memory_limit has room for {size} at a time; "
             "tau must exceed neither."
         )
-    p = np.broadcast_to(np.float64(tau / count), problem.n)
+    p = memory.repeated(tau / count, problem.n)
     return WindowSampling(
         sampling, problem, p, examples.chunk_eso(tau), _chunks(count, tau), count / tau, True
     )  # fmt: skip
