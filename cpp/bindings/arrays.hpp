@@ -40,7 +40,7 @@ Array<T> to_array(std::vector<T>&& values) {
     return Array<T>(owned->data(), {owned->size()}, owner);
 }
 
-// (values, columns, start, d, constant, offset, sorted) for CSR, (X, constant, offset) for dense: what examples.py hands
+// (values, columns, start, d, constant, offset, sorted) for CSR, (X, constant, offset) for dense: what examples/ hands
 // over. d counts the constant feature, which there is unless `constant` is 0. One value for many columns: all the same.
 template <class Value, class Index>
 bool try_csr(const nb::tuple& t, Rows& rows) {
@@ -79,7 +79,7 @@ inline Rows rows_from(const nb::tuple& t) {
         return rows;
     if (t.size() == 3 && (try_dense<double>(t, rows) || try_dense<float>(t, rows)))
         return rows;
-    throw nb::type_error("rows: expected what examples.py makes of CSR or dense data of float32 or float64");
+    throw nb::type_error("rows: expected what dualfree.examples makes of CSR or dense data of float32 or float64");
 }
 
 // The last line of defence: whatever Python hands over, a kernel must not read or write out of bounds.

@@ -13,13 +13,13 @@ from dualfree import datasets, distributed, io, losses, regularisers, samplings
 from dualfree.chunking import chunks
 from dualfree.component import LeadingComponent, leading_component
 from dualfree.convexity import Convexity, ConvexityWarning
+from dualfree.examples import Blocks
 from dualfree.io import read_libsvm, write_libsvm
 from dualfree.planning import plan
 from dualfree.problem import Problem
 from dualfree.result import Certificate, History, Result, Status
 from dualfree.solve import solve
 from dualfree.store import Store, import_files, open_store
-from dualfree.vector_examples import Blocks
 
 __version__ = "0.1.0"
 

@@ -19,10 +19,9 @@ import numpy as np
 
 from dualfree.arrays import Floats
 from dualfree.eigenvalues import MOST_DENSE, smallest_eigenvalue
-from dualfree.examples import Rows
+from dualfree.examples import Blocks, MultiOutput, Rows
 from dualfree.intercept import without_intercept
 from dualfree.losses.builtin import BuiltIn, Squared
-from dualfree.vector_examples import Blocks, MultiOutput
 
 if TYPE_CHECKING:
     from dualfree.problem import Problem

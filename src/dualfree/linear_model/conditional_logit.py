@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dualfree.arrays import Floats, Indices
+from dualfree.examples import Blocks
 from dualfree.linear_model.base import CHECKPOINTS, POSITIVE, LinearEstimator, Part
 from dualfree.linear_model.conclusion import conclude
 from dualfree.linear_model.data import training_data, usable_rows
 from dualfree.linear_model.drop_in import check_parameters
 from dualfree.losses import ConditionalLogit as ConditionalLogitLoss
-from dualfree.vector_examples import Blocks
 
 
 class ConditionalLogit(LinearEstimator):

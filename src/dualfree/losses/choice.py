@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dualfree.arrays import Floats, vector
+from dualfree.examples import Blocks
 from dualfree.losses.builtin import BuiltIn
-from dualfree.vector_examples import Blocks
 
 
 class _OnBlocks(BuiltIn, ABC):

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from scipy import LowLevelCallable
 
 from dualfree.arrays import Floats, Indices, vector, whole
+from dualfree.examples.blocks import Blocks, rows_of
 from dualfree.losses.base import Loss
 from dualfree.losses.callables import pointer_of
 from dualfree.losses.targets import several_targets
-from dualfree.vector_examples import Blocks, rows_of
 
 _ROUNDS = 10_000
 

@@ -8,7 +8,7 @@ import numpy as np
 from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices, largest_of
-from dualfree.grams import CROWDED, scattered
+from dualfree.examples.grams import CROWDED, scattered
 from dualfree.inner import inner
 from dualfree.problem import Problem
 from dualfree.samplings.base import Draws

@@ -7,11 +7,10 @@ import numpy as np
 
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
-from dualfree.examples import Rows
+from dualfree.examples import MultiOutput, Rows
 from dualfree.store.layout import load_array
 from dualfree.store.opened import Store
 from dualfree.store.reader import Window
-from dualfree.vector_examples import MultiOutput
 
 
 class Stored(Rows):

@@ -1,7 +1,7 @@
-"""Examples with several outputs: one row for m outputs (``x_i ⊗ I_m``), or rows that belong together (blocks)."""
+"""Rows that belong together: an example is a group of them."""
 
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,184 +10,15 @@ from scipy import sparse
 from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
-from dualfree.examples import Flat, Rows, listed_loss
+from dualfree.examples.rows import Rows
+from dualfree.examples.shapes import Flat
+from dualfree.examples.vectors import Vectors
 from dualfree.groups import Groups
 
 _HESSIAN_GROUPS = 4096
 
 
-class _Vectors:
-    """What both shapes share: the passes and steps of the vector kernels, on the tuple that `vectors` makes."""
-
-    def margins(
-        self: Any, w: Floats, indices: Indices | None = None, offset: Any = 0.0, *, n_threads: int = 1
-    ) -> Floats:
-        out = np.empty(self.total if indices is None else int(self.sizes[indices].sum()))
-        kernels.vector_margins(self.vectors(offset), w, out, indices, threads=n_threads)
-        return out
-
-    def combine(
-        self: Any,
-        coefficients: Floats,
-        indices: Indices | None = None,
-        out: Floats | None = None,
-        *,
-        n_threads: int = 1,
-    ) -> Floats:
-        out = np.zeros(self.size) if out is None else out
-        kernels.vector_combine(self.vectors(), coefficients, out, indices, threads=n_threads)
-        return out
-
-    def combine_pair(self: Any, first: Floats, second: Floats, *, n_threads: int = 1) -> tuple[Floats, Floats]:
-        return self.combine(first, n_threads=n_threads), self.combine(second, n_threads=n_threads)
-
-    def loss_and_gradient(
-        self: Any,
-        loss: Any,
-        w: Floats,
-        gradient: Floats,
-        margins: Floats | None = None,
-        derivatives: Floats | None = None,
-        *,
-        n_threads: int = 1,
-    ) -> float:
-        z = np.empty(self.total) if margins is None and derivatives is not None else margins
-        total = kernels.vector_loss_and_gradient(self.vectors(), loss, w, gradient, z, threads=n_threads)
-        if derivatives is not None:
-            kernels.vector_slopes(self.places, loss, z, derivatives)
-        return float(total)
-
-    settles: ClassVar[bool] = False
-    rounds: ClassVar[bool] = False
-
-    def certify(
-        self: Any, loss: Any, w: Floats, alpha: Floats, *, n_threads: int = 1
-    ) -> tuple[float, float, Floats, Floats]:
-        sums = np.zeros(2 * self.size)
-        total, fenchel = kernels.vector_certify(self.vectors(), loss, w, alpha, sums, threads=n_threads)
-        return total, fenchel, sums[: self.size].copy(), sums[self.size :]
-
-    def dfsdca(
-        self: Any,
-        loss: Any,
-        slack: float | None,
-        scale: Floats,
-        inverse: float,
-        draws: Any,
-        offset: Any,
-        alpha: Floats,
-        w: Floats,
-        *,
-        n_threads: int = 1,
-    ) -> float:
-        arguments = (slack, scale, inverse, draws.indices, draws.batch_start, alpha, w)
-        return float(kernels.vector_dfsdca(self.vectors(offset), loss, *arguments))
-
-    def curvatures(self: Any, loss: Any, margins: Floats, indices: Indices | None = None) -> Floats:
-        """``∇²φ_i(z_i)`` for all examples or the listed ones, one after the other, row by row."""
-        indices = np.arange(self.n) if indices is None else indices
-        outputs = self.positions(indices)
-        listed = listed_loss(loss, indices, indices if len(loss[1]) == self.n else outputs)
-        out = np.zeros(int((self.sizes[indices] ** 2).sum()))
-        kernels.vector_curvatures(self.listed_places(indices), listed, margins[outputs], out)
-        return out
-
-
-class MultiOutput(_Vectors, Rows):
-    """``A_i = x_i ⊗ I_m``: every row of X has m outputs ``Wᵀx_i``, and w is W, the m weights of a feature side by side.
-
-    Norms and ESO parameters are those of the rows: ``‖x_i ⊗ I‖ = ‖x_i‖``.
-
-    Examples
-    --------
-    >>> examples = MultiOutput(np.array([[3.0, 4.0], [0.0, 1.0]]), m=3)
-    >>> examples.w_shape, examples.alpha_shape, examples.norms.tolist()
-    ((2, 3), (2, 3), [5.0, 1.0])
-    """
-
-    def __init__(self, X: Any, m: int, constant: bool = False, n_threads: int = 1) -> None:
-        self.m = m
-        super().__init__(X, constant, n_threads)
-
-    @property
-    def size(self) -> int:
-        return self.d * self.m
-
-    @property
-    def total(self) -> int:
-        return self.n * self.m
-
-    @property
-    def w_shape(self) -> tuple[int, ...]:
-        return (self.d, self.m)
-
-    @property
-    def alpha_shape(self) -> tuple[int, ...]:
-        return (self.n, self.m)
-
-    @property
-    def sizes(self) -> Indices:
-        """Outputs of each example."""
-        return np.full(self.n, self.m)
-
-    @property
-    def work(self) -> Indices:
-        return self.nonzeros * self.m
-
-    @property
-    def products(self) -> int:
-        return self.stored * self.m
-
-    @property
-    def places(self) -> tuple[int, int]:
-        """Where the outputs of each example lie in α, for the kernels."""
-        return (self.n, self.m)
-
-    def positions(self, indices: Indices) -> Indices:
-        return (indices[:, None] * self.m + np.arange(self.m)).ravel()
-
-    def spread(self, values: Floats, indices: Indices | None = None) -> Floats:
-        return np.asarray(np.repeat(values, self.m))
-
-    def sums(self, values: Floats) -> Floats:
-        return np.asarray(values.reshape(self.n, self.m).sum(axis=1))
-
-    def square_sums(self, alpha: Floats) -> Floats:
-        return self.sums(alpha**2)
-
-    def shift(self, margins: Floats, intercept: Any) -> Floats:
-        return np.asarray(margins.reshape(self.n, self.m) + intercept).ravel()
-
-    def listed_places(self, indices: Indices) -> tuple[int, int]:
-        """As `places`, of the listed examples alone."""
-        return (len(indices), self.m)
-
-    def hessian_sum(self, curvatures: Floats, indices: Indices, coarse: bool = False) -> Floats:
-        """``Σ x_i x_iᵀ ⊗ C_i``: one weighted sum of the rows for each pair of outputs.
-
-        Where the rows of every C_i add up to zero, as a softmax's do, the sums of other pairs give those of an output
-        with itself.
-        """
-        m, pairs = self.m, curvatures.reshape(len(indices), self.m, self.m)
-        balanced = bool(np.abs(pairs.sum(axis=2)).max() <= 1e-14 * np.abs(pairs).max())
-        one, other = np.triu_indices(m, 1 if balanced else 0)
-        used = np.asarray(pairs.any(axis=0))[one, other]
-        one, other = one[used], other[used]
-        grams = self.upper_grams(np.ascontiguousarray(pairs[:, one, other].T), indices, coarse)
-        out = np.zeros((self.d, m, self.d, m))
-        for k, j, gram in zip(one, other, grams, strict=True):
-            out[:, k, :, j] = out[:, j, :, k] = np.triu(gram) + np.triu(gram, 1).T
-        if balanced:
-            np.einsum("ikjk->kij", out)[:] = -out.sum(axis=3).transpose(1, 0, 2)
-        return out.reshape(self.size, self.size)
-
-    def vectors(self, offset: Any = None) -> tuple[Any, ...]:
-        """What the vector kernels take for these examples, `offset` added to every product with w."""
-        shifts = offset is not None and np.any(offset)
-        return self.native, self.m, np.ascontiguousarray(offset, dtype=np.float64) if shifts else None
-
-
-class Blocks(_Vectors, Flat):
+class Blocks(Vectors, Flat):
     """Rows of X that belong together: example i is the rows ``group_ptr[i] .. group_ptr[i + 1] − 1``.
 
     Its outputs are the products of these rows with w, ``m_i`` of them, so that losses such as

@@ -1,0 +1,97 @@
+"""What methods of whole passes ask: value, gradient and margins at once, and Hessians."""
+
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dualfree import memory
+from dualfree._native import kernels
+from dualfree.arrays import Floats, Indices
+from dualfree.evaluation import Evaluation, Look, Squares
+from dualfree.inner import inner
+from dualfree.intercept import best_intercept
+from dualfree.losses.builtin import BuiltIn
+from dualfree.problem.values import Values
+
+_COARSE = 1e-6
+
+
+class Passes(Values):
+    """Looks at w from which a method of second order takes its next step."""
+
+    def look(self, w: Floats, *, n_threads: int = 1, reuse: Look | None = None) -> Look:
+        """Look at w with the intercept that is best for it, into the memory of a look that is no longer needed.
+
+        The gap is that of ``α_i = −φ_i'(A_iᵀw)``, which needs no pass of its own: every Fenchel term is zero, and what
+        is left is ``‖∇P(w)‖²/(2λ)``.
+        """
+        size = self.examples.total
+        z, derivatives = (memory.empty(size), memory.empty(size)) if reuse is None else reuse[2:]
+        gradient = memory.zeros(self.d)
+        if self.intercept:
+            w, free = w.copy(), self.free
+            start = w[free].copy()
+            w[free] = 0.0
+            z = self.examples.margins(w, n_threads=n_threads)
+            w[free] = best_intercept(self.loss, z, start)
+            z = self.examples.shift(z, w[free])
+            total, derivatives = cast(BuiltIn, self.loss).slopes(z)
+            self.examples.combine(derivatives, out=gradient, n_threads=n_threads)
+        else:
+            native = self.loss.native
+            total = self.examples.loss_and_gradient(native, w, gradient, z, derivatives, n_threads=n_threads)
+        return Look(w, self._looked(w, total, gradient), z, derivatives)
+
+    def _looked(self, w: Floats, total: float, gradient: Floats) -> Evaluation:
+        """What `look` knows, from the sums of the losses and of their gradients."""
+        squares: Squares | None = None
+        if self.intercept:
+            value = self._evaluation(w, total, gradient, np.inf, None).value
+            slope = self._penalised(gradient)
+            square = inner(slope, slope)
+        else:
+            w_square, square = kernels.settle_gradient(gradient, w, self.n, self.lam)
+            value, squares = total / self.n + 0.5 * self.lam * w_square, Squares(w_square, square, np.nan)
+        gap = square / (2 * self.lam) if self.loss.all_convex else np.inf
+        return Evaluation(value, gradient, gap, None, squares)
+
+    def margins(self, w: ArrayLike, *, n_threads: int = 1) -> Floats:
+        """``A_iᵀw`` for each example, with the intercept."""
+        return self.examples.margins(self._inner(self.flat_w(w)), n_threads=n_threads)
+
+    def derivatives(self, w: ArrayLike) -> Floats:
+        """``φ_i'(A_iᵀw)`` for each example."""
+        return self.loss.derivatives(self.margins(w))
+
+    def hessian(self, margins: Floats, sample: Indices | None = None) -> Floats:
+        """The upper triangle of ``∇²P = (1/n) Σ φ_i''(z_i) A_i A_iᵀ + λI``, for few features and built-in losses.
+
+        That is all that a Cholesky factor reads; the other triangle is not filled in. The intercept has no λ. `margins`
+        are the z_i of the point in question; at a kink the curvature is that of one side. With a `sample` of examples,
+        an estimate from these alone, in single precision where that is fine beside λ; but where it is of all, and the
+        same everywhere, or some are concave, so that it may be near singular, it is exact.
+        """
+        indices = np.arange(self.n) if sample is None else sample
+        delicate = self.loss.quadratic or not self.loss.all_convex
+        exact = sample is None or (delicate and len(sample) == self.n)
+        return self.weighted_hessian(self.curvatures(margins, sample) / len(indices), indices, exact=exact)
+
+    def weighted_hessian(self, curvatures: Floats, indices: Indices, *, exact: bool = False) -> Floats:
+        """The upper triangle of ``Σ A_i C_i A_iᵀ + λI`` over the listed examples, C_i of `curvatures` one by one."""
+        coarse = not exact and _COARSE * self.n * self.hardness <= 1
+        hessian = self.examples.hessian_sum(curvatures, indices, coarse)
+        if self.intercept:
+            hessian[self.free] /= self.examples.constant_value
+            hessian[:, self.free] /= self.examples.constant_value
+        diagonal = np.einsum("jj->j", hessian)
+        self._penalised(diagonal)[:] += self.lam
+        return hessian
+
+    def curvatures(self, margins: Floats, indices: Indices | None = None) -> Floats:
+        """``φ_i''(z_i)`` for all examples or the listed ones, for a built-in loss; at a kink that of one side.
+
+        With several outputs the Hessians ``∇²φ_i(z_i)``, one after the other.
+        """
+        assert isinstance(self.loss, BuiltIn)
+        return self.examples.curvatures(self.loss.native, margins, indices)
