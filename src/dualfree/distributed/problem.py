@@ -41,21 +41,6 @@ class Facts(Flat):
     grouped = False
 
     @property
-    def size(self) -> int:
-        """Length of w."""
-        return self.d
-
-    @property
-    def total(self) -> int:
-        """Length of α."""
-        return self.n
-
-    @property
-    def products(self) -> int:
-        """Products that visits of all examples cost."""
-        return self.stored
-
-    @property
     def nonzeros(self) -> Indices:
         """All of them, as one example."""
         return np.array([self.stored], dtype=np.int64)

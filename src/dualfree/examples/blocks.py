@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.examples.rows import Rows
@@ -50,9 +49,13 @@ class Blocks(Vectors, Flat):
         self.rows = Rows(X)
         self.X, self.d, self.stored = X, self.rows.d, self.rows.stored
         self.start = _starts(group_ptr, self.rows.n)
-        self.n, self.total, self.size = len(self.start) - 1, self.rows.n, self.d
+        self.n = len(self.start) - 1
         self.sizes: Indices = np.diff(self.start)
         self.m = int(self.sizes.max())
+
+    @property
+    def total(self) -> int:
+        return self.rows.n
 
     @property
     def owners(self) -> Indices:
@@ -79,16 +82,6 @@ class Blocks(Vectors, Flat):
         """``‖α_i‖²`` for each example."""
         return self.sums(alpha**2)
 
-    @cached_property
-    def norms(self) -> Floats:
-        """Spectral norms ``‖A_i‖``: the largest singular value of a group's rows."""
-        return np.sqrt(self.square_norms)
-
-    @cached_property
-    def square_norms(self) -> Floats:
-        """``‖A_i‖²``."""
-        return memory.read_only(self.weighted_square_norms(None))
-
     @property
     def typical_square_norm(self) -> float:
         """Mean of ``‖A_i‖²``."""
@@ -98,16 +91,6 @@ class Blocks(Vectors, Flat):
     def nonzeros(self) -> Indices:
         """Stored entries of each example: the work that one visit costs."""
         return np.add.reduceat(self.rows.nonzeros, self.start[:-1])
-
-    @property
-    def work(self) -> Indices:
-        """Products that one visit of each example costs."""
-        return self.nonzeros
-
-    @property
-    def products(self) -> int:
-        """Products that visits of all examples cost."""
-        return self.stored
 
     @property
     def places(self) -> tuple[Indices]:

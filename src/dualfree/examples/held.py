@@ -72,16 +72,6 @@ class Held(Flat):
         return self.shifted(0.0)
 
     @property
-    def size(self) -> int:
-        """Length of w."""
-        return self.d
-
-    @property
-    def total(self) -> int:
-        """Length of α: the outputs of all examples."""
-        return self.n
-
-    @property
     def places(self) -> tuple[Any, ...]:
         """Where the outputs of each example lie in α, for the kernels."""
         return (self.n, 1)
@@ -118,16 +108,6 @@ class Held(Flat):
             return (*self._arrays, self.constant_value, offset)
         return (*self._arrays, self.d, self.constant_value, offset, self._sorted)
 
-    @cached_property
-    def norms(self) -> Floats:
-        """Spectral norms ``‖A_i‖``, for rows the Euclidean ones."""
-        return np.sqrt(self.square_norms)
-
-    @cached_property
-    def square_norms(self) -> Floats:
-        """``‖A_i‖²``; read-only, for samplings hand them out as their v."""
-        return memory.read_only(self.weighted_square_norms(None))
-
     @property
     def dense(self) -> bool:
         return isinstance(self.X, np.ndarray)  # and not a store of rows, which may be sparse
@@ -162,16 +142,6 @@ class Held(Flat):
         if sparse.issparse(self.X):
             return np.asarray(self.X.indptr[1:] - self.X.indptr[:-1], dtype=np.int64)
         return np.full(self.n, self.d, dtype=np.int64)
-
-    @property
-    def work(self) -> Indices:
-        """Products that one visit of each example costs."""
-        return self.nonzeros
-
-    @property
-    def products(self) -> int:
-        """Products that visits of all examples cost."""
-        return self.stored
 
     def weighted_square_norms(self, beta: Floats | None, less: Floats | None = None) -> Floats:
         """``Σ_j (β_j − less_i) A_ij²`` for each example."""

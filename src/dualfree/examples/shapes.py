@@ -1,25 +1,32 @@
-"""The shapes in which people see w and α."""
+"""What examples of every kind can say of themselves."""
 
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from dualfree import memory
+from dualfree.arrays import Floats
+
 
 class Flat:
-    """The shapes in which people see w and α where both are vectors, of length `size` and `total`."""
+    """Sizes, shapes and norms, where each example has one number in α, and w one for each feature."""
 
-    size: Any
-    total: Any
-    square_norms: Any
-
-    @cached_property
-    def largest_square_norm(self) -> float:
-        """``max_i ‖A_i‖²``."""
-        return float(self.square_norms.max())
+    n: int
+    d: int
+    stored: int
+    nonzeros: Any
+    weighted_square_norms: Any
 
     @property
-    def dense(self) -> bool:
-        """Whether X has no columns to look up: an entry then costs a seventh, or less."""
-        return False
+    def size(self) -> int:
+        """Length of w."""
+        return self.d
+
+    @property
+    def total(self) -> int:
+        """Length of α: the outputs of all examples."""
+        return self.n
 
     @property
     def w_shape(self) -> tuple[int, ...]:
@@ -30,3 +37,33 @@ class Flat:
     def alpha_shape(self) -> tuple[int, ...]:
         """The shape in which α is shown."""
         return (self.total,)
+
+    @property
+    def dense(self) -> bool:
+        """Whether X has no columns to look up: an entry then costs a seventh, or less."""
+        return False
+
+    @property
+    def work(self) -> Any:
+        """Products that one visit of each example costs."""
+        return self.nonzeros
+
+    @property
+    def products(self) -> int:
+        """Products that visits of all examples cost."""
+        return self.stored
+
+    @cached_property
+    def norms(self) -> Floats:
+        """Spectral norms ``‖A_i‖``, for rows the Euclidean ones, for a group its largest singular value."""
+        return np.sqrt(self.square_norms)
+
+    @cached_property
+    def square_norms(self) -> Floats:
+        """``‖A_i‖²``; read-only, for samplings hand them out as their v."""
+        return memory.read_only(self.weighted_square_norms(None))
+
+    @cached_property
+    def largest_square_norm(self) -> float:
+        """``max_i ‖A_i‖²``."""
+        return float(self.square_norms.max())
