@@ -9,18 +9,6 @@
 
 namespace dualfree {
 
-// Waits by spinning at first, some microseconds; where there are more threads than cores a spinning one would keep out the one that
-// it waits for.
-template <class Ready>
-void spin_until(Ready&& ready) {
-    for (int spins = 0; !ready(); ++spins) {
-        if (spins < 100)
-            pause_briefly();
-        else
-            std::this_thread::yield();
-    }
-}
-
 // A process that is forked while a fit runs has none of these threads, and no use for them: the fit is not its own.
 class Crew {
   public:

@@ -14,6 +14,18 @@ inline void pause_briefly() {
 #endif
 }
 
+// Waits by spinning at first, some microseconds; where there are more threads than cores a spinning one would keep out the one that
+// it waits for.
+template <class Ready>
+void spin_until(Ready&& ready) {
+    for (int spins = 0; !ready(); ++spins) {
+        if (spins < 100)
+            pause_briefly();
+        else
+            std::this_thread::yield();
+    }
+}
+
 // All threads wait until all have come. It spins, for the waits are of microseconds; but where there are more threads
 // than cores a spinning one would keep out the one that it waits for, so after a while it yields.
 class Barrier {
@@ -69,13 +81,45 @@ void in_parallel(int threads, Work&& work) {
     work(0);
 }
 
+// Part t of 0 .. size when it is cut into `parts`
+inline Size cut(Size size, Size parts, Size t) { return size / parts * t + std::min(t, size % parts); }
+
+// Pieces 0 .. count - 1 of some work, each for whichever thread is free: one that has no core for a while, or a slow one, keeps
+// the others waiting for the piece in its hands alone. `finish` waits until all are done, by whomever.
+class Pieces {
+  public:
+    explicit Pieces(Size count) : count_(count) {}
+
+    template <class Work>
+    void take(Work&& work) {
+        for (Size k; (k = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) {
+            work(k);
+            done_.fetch_add(1, std::memory_order_release);
+        }
+    }
+
+    void finish() const {
+        spin_until([this] { return done_.load(std::memory_order_acquire) == count_; });
+    }
+
+  private:
+    const Size count_;
+    alignas(64) std::atomic<Size> next_{0};
+    alignas(64) std::atomic<Size> done_{0};
+};
+
+// work(first, last) for parts of 0 .. size - 1, several for each thread.
+template <class Work>
+void in_pieces(int threads, Size size, Work&& work) {
+    const Size count = threads <= 1 ? 1 : 8 * threads;
+    Pieces pieces(count);
+    in_parallel(threads, [&](int) { pieces.take([&](Size k) { work(cut(size, count, k), cut(size, count, k + 1)); }); });
+}
+
 // Threads that are worth starting for so much work (nonzeros): starting one costs as much as some 20,000 of them.
 inline int useful_threads(int offered, Size work) {
     constexpr Size least = 100'000;
     return int(std::clamp<Size>(work / least, 1, offered));
 }
-
-// Part t of 0 .. size when it is cut into `parts`
-inline Size cut(Size size, Size parts, Size t) { return size / parts * t + std::min(t, size % parts); }
 
 }  // namespace dualfree

@@ -67,8 +67,8 @@ static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack
     return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure);
 }
 
-// The same, and sigma, what alpha would have moved had no move been shortened, for each question, and the seconds that the
-// first thread has waited for the others.
+// The same, and sigma, what alpha would have moved had no move been shortened, for each question, and whether the
+// first thread let the others go.
 static nb::tuple dfsdca_copies(Crew& crew, bool alone, nb::tuple rows_tuple, nb::tuple loss_tuple, double slack, In<double> scale, double inverse,
                                nb::tuple course_tuple, Size merges, double sigma, Out<double> copies, Out<double> alpha, Out<double> w) {
     const Rows rows = rows_from(rows_tuple);
@@ -81,7 +81,7 @@ static nb::tuple dfsdca_copies(Crew& crew, bool alone, nb::tuple rows_tuple, nb:
     if (merges < 1 || !(sigma >= 1)) throw nb::value_error("merges and sigma must be at least 1.");
     Course course = course_from(course_tuple, n);
     std::vector<double> moved, walked;
-    double waited = 0;
+    bool deserted = false;
     {
         nb::gil_scoped_release release;
         const CopiesTask task{rows, loss, step, inverse, course.rounds, n, d, merges, copies.data(), alpha.data(), w.data()};
@@ -93,15 +93,15 @@ static nb::tuple dfsdca_copies(Crew& crew, bool alone, nb::tuple rows_tuple, nb:
             Unrest unrest = before;
             double learnt = given;
             all.run(turn, unrest, learnt);
-            if (turn.first == 0) course.unrest = unrest, sigma = learnt, waited = turn.waited.count();
+            if (turn.first == 0) course.unrest = unrest, sigma = learnt;
         };
         if (alone)
             work({0, crew.size(), nullptr});
         else
             crew.run([&](int t) { work({t, t + 1, &barrier}); });
-        moved = all.moved(), walked = all.walked();
+        moved = all.moved(), walked = all.walked(), deserted = all.deserted();
     }
-    return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure, sigma, listed(walked), waited);
+    return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure, sigma, listed(walked), deserted);
 }
 
 void bind_rounds(nb::module_& module) {

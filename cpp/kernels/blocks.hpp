@@ -93,11 +93,13 @@ auto over_blocks(const R& rows, int threads, Size size, Number* out, Visit&& vis
         for (Size b = 1; b < count; ++b) fill(b), add(b, 0, size);
         return found;
     }
-    Barrier barrier(threads);
-    in_parallel(threads, [&](int t) {
-        for (Size b = cut(count, threads, t); b < cut(count, threads, t + 1); ++b) fill(b);
-        barrier.wait();
-        for (Size b = 1; b < count; ++b) add(b, cut(size, threads, t), cut(size, threads, t + 1));
+    Pieces blocks(count), features(threads);
+    in_parallel(threads, [&](int) {
+        blocks.take(fill);
+        blocks.finish();
+        features.take([&](Size t) {
+            for (Size b = 1; b < count; ++b) add(b, cut(size, threads, t), cut(size, threads, t + 1));
+        });
     });
     return found;
 }
@@ -108,8 +110,10 @@ void over_rows(const R& rows, int threads, Visit&& visit) {
     const std::vector<Size> start = blocks_of(rows, 1);
     const Size count = Size(start.size()) - 1;
     threads = std::min(useful_threads(threads, rows.work_before(rows.n)), int(count));
-    in_parallel(threads, [&](int t) {
-        visit(start[std::size_t(cut(count, threads, t))], start[std::size_t(cut(count, threads, t + 1))]);
+    if (threads == 1) return visit(0, rows.n);
+    Pieces blocks(count);
+    in_parallel(threads, [&](int) {
+        blocks.take([&](Size b) { visit(start[std::size_t(b)], start[std::size_t(b) + 1]); });
     });
 }
 

@@ -48,13 +48,12 @@ Value zero_if_finite(const Value* values, Size count) {
     return sum;
 }
 
-// Whether every value is finite, each thread looking at its part.
+// Whether every value is finite.
 template <class Value>
 bool all_finite(const Value* values, Size count, int threads) {
     std::atomic<bool> good{true};
-    in_parallel(threads, [&](int thread) {
-        const Size first = cut(count, threads, thread);
-        if (zero_if_finite(values + first, cut(count, threads, thread + 1) - first) != 0) good = false;
+    in_pieces(threads, count, [&](Size first, Size last) {
+        if (zero_if_finite(values + first, last - first) != 0) good = false;
     });
     return good;
 }
@@ -63,9 +62,9 @@ bool all_finite(const Value* values, Size count, int threads) {
 template <class R>
 bool all_finite(const R& rows, double* squares, int threads) {
     std::atomic<bool> good{true};
-    in_parallel(threads, [&](int thread) {
+    in_pieces(threads, rows.n, [&](Size first, Size last) {
         double none = 0;
-        for (Size i = cut(rows.n, threads, thread), end = cut(rows.n, threads, thread + 1); i < end; ++i) {
+        for (Size i = first; i < last; ++i) {
             squares[i] = rows.square(i);
             none += squares[i] * 0;
         }
@@ -127,11 +126,10 @@ bool all_rising(const CsrRows<Values, Index>& rows, int threads) {
     const Index* columns = rows.columns;
     std::atomic<Size> surplus{0};  // falls, less those between rows
     std::atomic<bool> inside{true};
-    in_parallel(threads, [&](int thread) {
-        const Size end = cut(rows.n, threads, thread + 1);
+    in_pieces(threads, rows.n, [&](Size from, Size end) {
         Size falls = 0, between = 0;
         bool good = true;
-        for (Size begin = cut(rows.n, threads, thread); begin < end; begin += block) {
+        for (Size begin = from; begin < end; begin += block) {
             const Size after = std::min(end, begin + block);
             falls += falls_in(columns, std::max<Size>(1, rows.start[begin]), rows.start[after]);
             for (Size i = begin; i < after; ++i) {

@@ -36,8 +36,10 @@ class Copies {
         walked_.reserve(std::size_t(task.rounds.count));
     }
 
-    // By all threads. What is learnt is the same in each: none has to tell the others.
+    // By all threads. What is learnt is the same in each: none has to tell the others. But where the first one waits for the
+    // others most of the time, for two rounds or more, it lets them go, for such a wait may take milliseconds.
     void run(Turn& turn, Unrest& unrest, double& sigma) {
+        const auto begun = Turn::Clock::now();
         for (Size r = 0; r < task_.rounds.count; ++r) {
             dealer_.deal(turn, unrest, r);
             for (Size m = 0; m < task_.merges; ++m) {
@@ -45,10 +47,13 @@ class Copies {
                 turn.each([&](int t) { add_up(t, sigma); });
                 merge(turn, m, sigma);
             }
+            if (turn.first == 0 && r > 0 && turn.deserted(begun)) deserted_ = true;
             turn.each([&](int t) {
                 const Part& p = part(t);
                 unrest.learn_from(p.visits.data(), Size(p.visits.size()), p.before.data(), task_.alpha);
             });
+            if (deserted_ && turn.first > 0) return;
+            if (deserted_) turn.go_alone(parts());
             if (unrest.grow()) turn.each([&](int t) { unrest.rescale(low(task_.n, t), low(task_.n, t + 1)); });
             unrest.begin_again();
             if (task_.rounds.asked_after(r) && answer(turn)) return;
@@ -58,6 +63,7 @@ class Copies {
     // What alpha has moved, and would have moved, for each question.
     const std::vector<double>& moved() const { return moved_; }
     const std::vector<double>& walked() const { return walked_; }
+    bool deserted() const { return deserted_; }
 
   private:
     double over_parts(double Part::* number) const {
@@ -156,6 +162,7 @@ class Copies {
     std::vector<Part> parts_;
     Dealer dealer_;
     std::vector<double> moved_, walked_;
+    bool deserted_ = false;  // written before a barrier, read after it
 };
 
 }  // namespace dualfree

@@ -44,6 +44,14 @@ struct Turn {
         barrier->wait();
         waited += Clock::now() - begun;
     }
+
+    // Whether most of the time since then went by with waiting: the others have no core.
+    bool deserted(Clock::time_point since) const { return barrier && 2 * waited > Clock::now() - since; }
+
+    void go_alone(int parts) {
+        last = parts;
+        barrier = nullptr;
+    }
 };
 
 // Deals out the visits of one round after the other.

@@ -28,16 +28,41 @@ inline void learn_unrest(const Size* visited, Size count, const double* before, 
     }
 }
 
-// The t with sum of min(1, u_i / t) = wanted over every `stride`-th example, to a hundredth; 0 where there is none.
+// What min(1, u_i / t) adds up to, times t: the u_i up to t, and how many are above it.
+struct Shares {
+    static constexpr Size line = 8;  // numbers side by side that come from memory together
+    double rest[line] = {}, above[line] = {};
+
+    DUALFREE_INLINE void add(Size lane, double u, double t) {
+        rest[lane] += u <= t ? u : 0.0;
+        above[lane] += u <= t ? 0.0 : 1.0;
+    }
+
+    static double sum(const double* lanes) {
+        double all = 0;
+        for (Size lane = 0; lane < line; ++lane) all += lanes[lane];
+        return all;
+    }
+};
+
+// Of one line in every `stride`.
+inline Shares shares_of(const double* u, Size n, Size stride, double t) {
+    constexpr Size line = Shares::line;
+    Shares shares;
+    Size at = 0;
+    for (; at + line <= n; at += stride * line)
+#pragma omp simd
+        for (Size lane = 0; lane < line; ++lane) shares.add(lane, u[at + lane], t);
+    for (Size lane = 0; at + lane < n; ++lane) shares.add(lane, u[at + lane], t);
+    return shares;
+}
+
+// The t with sum of min(1, u_i / t) = wanted over every `stride`-th line of examples, to a hundredth; 0 where there is none.
 inline double threshold(const double* u, Size n, Size stride, double wanted, double guess) {
     double t = guess > 0 ? guess : infinity;
     for (int round = 0; round < 200; ++round) {
-        double rest = 0, above = 0;
-#pragma omp simd reduction(+ : rest, above)
-        for (Size i = 0; i < n; i += stride) {
-            rest += u[i] <= t ? u[i] : 0.0;
-            above += u[i] <= t ? 0.0 : 1.0;
-        }
+        const Shares shares = shares_of(u, n, stride, t);
+        const double rest = Shares::sum(shares.rest), above = Shares::sum(shares.above);
         const double next = above < wanted ? rest / (wanted - above) : 2 * t;
         if (!(next > 0 && std::isfinite(next))) return 0;
         if (std::isfinite(t) && std::fabs(next - t) <= 0.01 * t) return next;

@@ -1,6 +1,5 @@
 """dfSDCA on several threads, each of which moves a copy of w of its own."""
 
-import time
 from typing import Any, NamedTuple
 
 from dualfree import memory
@@ -124,12 +123,12 @@ class DfSDCACopies(DfSDCA):
             self._plan = plan(self.problem, self.n_threads)
             self._crew = kernels.Crew(self._plan.threads)
             self._copies = memory.empty(self._plan.threads * self.problem.d)
-        rows, begun = self.problem.examples.shifted(state.centre), time.perf_counter()
+        rows = self.problem.examples.shifted(state.centre)
         step = (rows, *native_step(self.problem, self.problem.lam, self.rule))
         course = (rounds.native, self._plan.merges, self._sigma)
         told = kernels.dfsdca_copies(self._crew, self._turns.alone, *step, *course, self._copies, state.alpha, state.w)
-        moved, unit, sure, self._sigma, walked, waited = told
-        self._turns.learn(waited / (time.perf_counter() - begun))
+        moved, unit, sure, self._sigma, walked, deserted = told
+        self._turns.learn(deserted)
         take_in(state, rounds.end(unit, sure, len(moved)), moved, walked, _ROUNDINGS)
 
     def glance(self, state: State) -> Glance | None:
