@@ -31,7 +31,7 @@ from benchmarks.machine import console, describe_machine, print_machine
 from dualfree._native import kernels
 from dualfree.datasets.files import find_file
 from dualfree.store import Store, reader
-from dualfree.store.writer import Plan, StoreWriter
+from dualfree.store.writer import StorePlan, StoreWriter
 
 PER_ROW, BLOCK = 150, 20_000
 RESULTS = Path(__file__).parent / "results"
@@ -47,7 +47,7 @@ def generate(path: Path, gigabytes: float, d: int = 1_000_000, seed: int = 0) ->
     widths = np.maximum(1, 4 * np.geomspace(1, d / 60, PER_ROW)).astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(widths)])
     path.mkdir()
-    writer = StoreWriter(path, Plan("csr", n, int(starts[-1]), n * PER_ROW, "float64", "int32"))
+    writer = StoreWriter(path, StorePlan("csr", n, int(starts[-1]), n * PER_ROW, "float64", "int32"))
     rng = np.random.default_rng(seed)
     model = rng.standard_normal(starts[-1])
     for first in track(range(0, n, BLOCK), "generating", console=console):

@@ -158,13 +158,13 @@ def test_epochs_hardly_grow_with_copies_on_words():
 
 def test_plans_use_no_more_copies_than_pay():
     many = make_words(n=4000, d=500, each=40)
-    assert copies.plan(many, 1) == copies.Plan(1, 1, 1.0)
-    assert copies.plan(many, 2).threads == 2
-    assert copies.plan(many, 2).merges > 1
+    assert copies.plan_copies(many, 1) == copies.CopiesPlan(1, 1, 1.0)
+    assert copies.plan_copies(many, 2).threads == 2
+    assert copies.plan_copies(many, 2).merges > 1
     wide = make_words(n=20, d=100_000)
-    assert copies.plan(wide, 16).threads == 1
+    assert copies.plan_copies(wide, 16).threads == 1
     hard = make_words(n=4000, d=500, each=40, lam=1e-6)
-    assert copies.plan(hard, 16).gain < copies.plan(many, 16).gain
+    assert copies.plan_copies(hard, 16).gain < copies.plan_copies(many, 16).gain
 
 
 def test_auto_copies_takes_them_where_they_pay():

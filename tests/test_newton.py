@@ -8,7 +8,7 @@ import dualfree as df
 from dualfree._native import kernels
 from dualfree.methods.curvature import Base, LimitedMemory, SampledHessian
 from dualfree.methods.newton import Newton
-from dualfree.methods.newton_plan import Sample, curved_sample, hessian_passes, plan, sample_size, spread_sample
+from dualfree.methods.newton_plan import Sample, curved_sample, hessian_passes, plan_newton, sample_size, spread_sample
 from dualfree.steps import StepRule
 from helpers.off_centre import LOSSES, OUTPUTS, make_data, make_loss
 
@@ -121,14 +121,14 @@ def test_a_curvature_that_never_changes_is_taken_whole_where_that_pays():
     X = sparse.random(20_000, 50, 0.1, "csr", rng=np.random.default_rng(6))
     y = X @ np.ones(50) + np.random.default_rng(7).normal(size=20_000)
     hard = df.Problem(X, df.losses.Squared(y), lam=1e-9)
-    assert plan(hard, 1e-6) == (20_000, 2.0)
+    assert plan_newton(hard, 1e-6) == (20_000, 2.0)
     result = df.solve(hard, method="newton", tol=1e-12)
     assert (result.status, result.epochs) == (df.Status.CONVERGED, 1)
     best = np.linalg.solve((X.T @ X).toarray() / 20_000 + 1e-9 * np.eye(50), X.T @ y / 20_000)
     np.testing.assert_allclose(result.w, best, rtol=1e-8)
     easy = df.Problem(X, df.losses.Squared(y), lam=1.0)
-    assert plan(easy, 0.1).sample < 20_000
-    assert plan(df.Problem(X, df.losses.Huber(y), lam=1e-9), 1e-6).sample < 20_000  # not where it may change
+    assert plan_newton(easy, 0.1).sample < 20_000
+    assert plan_newton(df.Problem(X, df.losses.Huber(y), lam=1e-9), 1e-6).sample < 20_000  # not where it may change
     rough = df.solve(hard, method="newton", tol=0.1)
     assert rough.certificate.relative_gap <= 0.1
 

@@ -73,13 +73,13 @@ def test_chunks_are_balanced_by_nonzeros(tmp_path):
 
 
 def test_blocks_of_any_size_make_the_same_store(tmp_path):
-    from dualfree.store.writer import Plan, StoreWriter
+    from dualfree.store.writer import StorePlan, StoreWriter
 
     X, y = text_like(n=500)
     pages = []
     for name, cuts in (("one", [0, 500]), ("many", [0, 1, 3, 170, 171, 400, 500])):
         (tmp_path / name).mkdir()
-        writer = StoreWriter(tmp_path / name, Plan("csr", *X.shape, X.nnz, "float32", "int32", chunk_bytes=3000))
+        writer = StoreWriter(tmp_path / name, StorePlan("csr", *X.shape, X.nnz, "float32", "int32", chunk_bytes=3000))
         for first, last in pairwise(cuts):
             writer.add(X[first:last], y[first:last])
         writer.finish()

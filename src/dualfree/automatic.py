@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dualfree.costs import TITLES, Costs, estimate
-from dualfree.methods.copies import Plan, plan
+from dualfree.methods.copies import CopiesPlan, plan_copies
 from dualfree.problem import Problem
 from dualfree.result import History, Result, Row, because
 from dualfree.samplings import Restless
@@ -88,7 +88,7 @@ def _dfsdca_first(
     callback: Callable[[Row], Any] | None,
     options: dict[str, Any],
     costs: Costs,
-    copies: Plan | None,
+    copies: CopiesPlan | None,
 ) -> Result:
     begun, name, reason = time.perf_counter(), "dfsdca", costs.reason
     if copies is not None:
@@ -125,10 +125,10 @@ def steps(problem: Problem, sampling: Any, step: Any) -> dict[str, Any]:
     return {"sampling": None if isinstance(problem.examples, Stored) else Restless(), "step": "nearly-implicit"}
 
 
-def _copies(problem: Problem, n_threads: int) -> Plan | None:
+def _copies(problem: Problem, n_threads: int) -> CopiesPlan | None:
     """The copies of w for several threads, where they can be had and pay."""
     able = problem.examples.rounds and problem.loss.native is not None and problem.loss.all_convex and problem.mu == 0
-    planned = plan(problem, n_threads) if able else None
+    planned = plan_copies(problem, n_threads) if able else None
     return planned if planned is not None and planned.gain >= _COPIES_PAY else None
 
 

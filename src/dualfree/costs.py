@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from dualfree.losses.builtin import BuiltIn
-from dualfree.methods.newton_plan import MOST_FEATURES, ROOT, hessian_passes, plan
+from dualfree.methods.newton_plan import MOST_FEATURES, ROOT, hessian_passes, plan_newton
 from dualfree.problem import Problem
 from dualfree.samplings import Uniform
 from dualfree.steps import theorem_theta
@@ -94,7 +94,7 @@ def estimate(problem: Problem, tol: float) -> Costs:
         rate = theorem_theta(Uniform().bind(problem), 1) * problem.convexity.sigma / problem.lam
         epochs["dfsdca"] = digits / (rate * n) + looks
     if problem.d <= MOST_FEATURES and problem.convexity.known is not False:
-        sample, passes = plan(problem, tol)
+        sample, passes = plan_newton(problem, tol)
         again = 0.0 if problem.loss.quadratic else (hardness / _RENEWED[0]) ** _RENEWED[1]
         epochs["newton"] = (passes * one_pass + (1 + again) * hessian_passes(problem, sample) * entries) / epoch
     else:  # with few features L-BFGS may take hundreds of passes where Newton's method takes a handful
@@ -115,7 +115,7 @@ def _with_several_outputs(problem: Problem, tol: float, digits: float, hardness:
     """The same where an example has several outputs."""
     epochs = {"dfsdca": _dfsdca(problem, digits, hardness) + _LOOKS * _VECTOR_PASS}
     if problem.d <= MOST_FEATURES:
-        sample, passes = plan(problem, tol)
+        sample, passes = plan_newton(problem, tol)
         epochs["newton"] = (passes + hessian_passes(problem, sample)) * _VECTOR_PASS
     passes = max(_LBFGS_FEWEST, _VECTOR_PASSES * digits * (1 + hardness) ** _VECTOR_POWER)
     vectors = _LBFGS_FEATURE * problem.d / float(problem.examples.products + _STEP * problem.n)

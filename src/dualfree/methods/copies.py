@@ -24,7 +24,7 @@ _ROUNDINGS = 4
 _STRETCH, _POWER = 0.3, 1.5  # epochs that each further copy costs, and the power of how hard the problem is
 
 
-class Plan(NamedTuple):
+class CopiesPlan(NamedTuple):
     """Copies, how often they are added up in a round, and the time of plain dfSDCA in that of this, by estimate."""
 
     threads: int
@@ -32,7 +32,7 @@ class Plan(NamedTuple):
     gain: float
 
 
-def plan(problem: Problem, n_threads: int) -> Plan:
+def plan_copies(problem: Problem, n_threads: int) -> CopiesPlan:
     """The best of up to `n_threads` copies.
 
     Each of T threads makes a T-th of the visits, and adds up a T-th of the features of T copies. Since a copy hears of
@@ -46,18 +46,18 @@ def plan(problem: Problem, n_threads: int) -> Plan:
     >>> from scipy import sparse
     >>> X = sparse.random(4000, 500, 0.1, "csr", rng=np.random.default_rng(0))
     >>> problem = df.Problem(X, df.losses.Squared(np.ones(4000)), lam=1.0)
-    >>> chosen = plan(problem, n_threads=2)
+    >>> chosen = plan_copies(problem, n_threads=2)
     >>> chosen.threads, chosen.merges, round(chosen.gain, 1)
     (2, 4, 1.7)
     """
     hard = (problem.hardness / (1 + problem.hardness)) ** _POWER
     work = (problem.examples.products + _VISIT * problem.n) / ROUNDS
     merge = _FEATURE * problem.d + _MERGE
-    plans = [Plan(1, 1, 1.0)]
+    plans = [CopiesPlan(1, 1, 1.0)]
     for threads in {min(2**k, n_threads) for k in range(1, 11)} - {1}:
         merges = max(1, round(_SPENT * work / threads / merge))
         cost = (work / threads + merges * merge) * (1 + _STRETCH * (threads - 1) * hard)
-        plans.append(Plan(threads, merges, work / cost))
+        plans.append(CopiesPlan(threads, merges, work / cost))
     return max(plans, key=lambda each: (each.gain, -each.threads))
 
 
@@ -107,7 +107,7 @@ class DfSDCACopies(DfSDCA):
         self._crew: Any = None
         self._turns = Turns()
         self._sigma = 1.0
-        self._plan: Plan
+        self._plan: CopiesPlan
         self._copies: Floats
 
     @classmethod
@@ -120,7 +120,7 @@ class DfSDCACopies(DfSDCA):
 
     def advance_by_rounds(self, state: State, rounds: Any) -> None:
         if self._crew is None:
-            self._plan = plan(self.problem, self.n_threads)
+            self._plan = plan_copies(self.problem, self.n_threads)
             self._crew = kernels.Crew(self._plan.threads)
             self._copies = memory.empty(self._plan.threads * self.problem.d)
         rows = self.problem.examples.shifted(state.centre)

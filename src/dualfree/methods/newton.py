@@ -14,7 +14,7 @@ from dualfree.methods.newton_plan import (
     all_curved,
     curved_sample,
     hessian_passes,
-    plan,
+    plan_newton,
     rough_start,
     spread_sample,
 )
@@ -63,7 +63,7 @@ class Newton(FullPass):
 
     @cached_property
     def _sample(self) -> int:
-        return plan(self.problem, self.tol).sample
+        return plan_newton(self.problem, self.tol).sample
 
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
         state = super().start(alpha, intercept)

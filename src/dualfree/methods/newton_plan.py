@@ -32,14 +32,14 @@ _CROWDED_PASSES = 0.6  # the most of the latter where all is quadratic and no fe
 ROOT = 0.45  # power of the condition number that the full-pass methods feel
 
 
-class Plan(NamedTuple):
+class NewtonPlan(NamedTuple):
     """Examples behind the first Hessian, and passes beside it."""
 
     sample: int
     passes: float
 
 
-def plan(problem: Problem, tol: float) -> Plan:
+def plan_newton(problem: Problem, tol: float) -> NewtonPlan:
     """How to begin, by what it will cost: where the curvature never changes, all examples may be best, and one step."""
     sample, digits = sample_size(problem), math.log(1 / min(max(tol, 1e-14), 0.1))
     each = _PASSES * float((1 + problem.hardness) ** ROOT)
@@ -47,8 +47,8 @@ def plan(problem: Problem, tol: float) -> Plan:
         if problem.examples.products >= CROWDED * problem.n * problem.d:
             each = min(each, _CROWDED_PASSES)
         if hessian_passes(problem, problem.n) <= each * digits + hessian_passes(problem, sample):
-            return Plan(problem.n, _FEWEST)
-    return Plan(sample, _FEWEST + each * digits)
+            return NewtonPlan(problem.n, _FEWEST)
+    return NewtonPlan(sample, _FEWEST + each * digits)
 
 
 def sample_size(problem: Problem) -> int:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from dualfree._native import kernels
 from dualfree.arrays import Floats
-from dualfree.store.writer import Plan
+from dualfree.store.writer import StorePlan
 
 BUCKET_BYTES = 64 << 20
 _MOST = 4096
@@ -44,7 +44,7 @@ class Buckets:
                 for array in (labels[rows], *_arrays(X[rows])):
                     np.save(file, array)
 
-    def gather(self, bucket: int, plan: Plan, base: int) -> tuple[Any, Floats] | None:
+    def gather(self, bucket: int, plan: StorePlan, base: int) -> tuple[Any, Floats] | None:
         """The rows of a bucket in random order, with columns counted from `base`; None for an empty bucket."""
         path, parts = self._path(bucket), []
         if not path.exists():

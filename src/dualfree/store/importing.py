@@ -21,7 +21,7 @@ from dualfree.store.journal import Journal
 from dualfree.store.layout import is_store
 from dualfree.store.opened import Store, open_store
 from dualfree.store.sources import blocks, identity
-from dualfree.store.writer import Plan, StoreWriter, Written
+from dualfree.store.writer import StorePlan, StoreWriter, Written
 
 _NOTE_SECONDS = 10.0
 _INT32_MAX = np.iinfo(np.int32).max
@@ -199,13 +199,13 @@ class Import:
             progress(0.6 + 0.4 * (number + 1) / buckets.count, "shuffling")
         writer.finish()
 
-    def _plan(self, state: dict[str, Any], base: int) -> Plan:
+    def _plan(self, state: dict[str, Any], base: int) -> StorePlan:
         dense = state["layout"] == "dense"
         d = len(state["names"]) if dense else state["highest"] + 1 - base
         if d < 1:
             raise ValueError(f"{self.files[0]}: expected at least one feature, found none.")
         names, classes = state["names"], state["classes"]
-        return Plan(
+        return StorePlan(
             state["layout"], state["rows"], d, state["stored"], self.dtype,
             "int64" if d > _INT32_MAX else "int32",
             None if classes is None else tuple(classes), None if names is None else tuple(names),

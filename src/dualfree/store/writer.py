@@ -19,7 +19,7 @@ from dualfree.store.reader import checksum
 
 
 @dataclass(frozen=True)
-class Plan:
+class StorePlan:
     """What is known of a store before its first row is written."""
 
     layout: str
@@ -68,7 +68,7 @@ class StoreWriter:
     `written` as JSON and the sizes of the files are all that a later process needs to go on.
     """
 
-    def __init__(self, folder: Path, plan: Plan, written: Written | None = None) -> None:
+    def __init__(self, folder: Path, plan: StorePlan, written: Written | None = None) -> None:
         self.folder, self.plan = folder, plan
         self.written = Written() if written is None else written
         if written is None:
@@ -180,7 +180,7 @@ def write_store(path: str | os.PathLike[str], X: Any, y: Floats, *, chunk_bytes:
     index = str(X.indices.dtype) if csr else "int32"
     n, d = X.shape
     kind, stored = ("csr", X.nnz) if csr else ("dense", n * d)
-    plan = Plan(kind, n, d, stored, str(X.dtype), index, chunk_bytes=chunk_bytes)
+    plan = StorePlan(kind, n, d, stored, str(X.dtype), index, chunk_bytes=chunk_bytes)
     writer = StoreWriter(folder, plan)
     writer.add(X, y)
     writer.finish()
