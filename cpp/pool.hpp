@@ -17,17 +17,16 @@ inline void pause_briefly() {
 // Waits by spinning at first, some microseconds; where there are more threads than cores a spinning one would keep out the one that
 // it waits for.
 template <class Ready>
-void spin_until(Ready&& ready) {
+void spin_until(Ready&& ready, int patience = 100) {
     for (int spins = 0; !ready(); ++spins) {
-        if (spins < 100)
+        if (spins < patience)
             pause_briefly();
         else
             std::this_thread::yield();
     }
 }
 
-// All threads wait until all have come. It spins, for the waits are of microseconds; but where there are more threads
-// than cores a spinning one would keep out the one that it waits for, so after a while it yields.
+// All threads wait until all have come, mostly for microseconds.
 class Barrier {
   public:
     explicit Barrier(int threads) : threads_(threads) {}
@@ -39,12 +38,7 @@ class Barrier {
             round_.store(round + 1, std::memory_order_release);
             return;
         }
-        for (int spins = 0; round_.load(std::memory_order_acquire) == round; ++spins) {
-            if (spins < 4000)
-                pause_briefly();
-            else
-                std::this_thread::yield();
-        }
+        spin_until([&] { return round_.load(std::memory_order_acquire) != round; }, 4000);
     }
 
   private:

@@ -40,7 +40,6 @@ class Copies {
     // others most of the time, it lets them go, for such a wait may take milliseconds. That they come late is nothing: the first
     // round does not count.
     void run(Turn& turn, Unrest& unrest, double& sigma) {
-        auto begun = Turn::Clock::now();
         for (Size r = 0; r < task_.rounds.count; ++r) {
             dealer_.deal(turn, unrest, r);
             for (Size m = 0; m < task_.merges; ++m) {
@@ -48,12 +47,12 @@ class Copies {
                 turn.each([&](int t) { add_up(t, sigma); });
                 merge(turn, m, sigma);
             }
-            if (turn.first == 0 && r > 1 && turn.deserted(begun)) deserted_ = true;
+            if (turn.first == 0 && r > 1 && turn.deserted()) deserted_ = true;
             turn.each([&](int t) {
                 const Part& p = part(t);
                 unrest.learn_from(p.visits.data(), Size(p.visits.size()), p.before.data(), task_.alpha);
             });
-            if (r == 0) begun = Turn::Clock::now(), turn.waited = {};
+            if (r == 0) turn.count_from_now();
             if (deserted_ && turn.first > 0) return;
             if (deserted_) turn.go_alone(parts());
             if (unrest.grow()) turn.each([&](int t) { unrest.rescale(low(task_.n, t), low(task_.n, t + 1)); });

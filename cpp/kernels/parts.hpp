@@ -33,6 +33,7 @@ struct Turn {
     using Clock = std::chrono::steady_clock;
     int first, last;
     Barrier* barrier;
+    Clock::time_point since = Clock::now();  // how long it has waited since then
     std::chrono::duration<double> waited{0};
 
     // All parts are through with it when this returns.
@@ -45,8 +46,13 @@ struct Turn {
         waited += Clock::now() - begun;
     }
 
-    // Whether most of the time since then went by with waiting: the others have no core.
-    bool deserted(Clock::time_point since) const { return barrier && 2 * waited > Clock::now() - since; }
+    void count_from_now() {
+        since = Clock::now();
+        waited = {};
+    }
+
+    // Whether most of that time went by with waiting: the others have no core.
+    bool deserted() const { return barrier && 2 * waited > Clock::now() - since; }
 
     void go_alone(int parts) {
         last = parts;
