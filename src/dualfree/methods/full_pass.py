@@ -55,9 +55,10 @@ class FullPass(Method):
         """A model of the curvature of P where the examples have these margins."""
 
     def _outgrown(self, fall: float, decrement: float, shortened: bool) -> bool:
-        """Whether a better model would pay, after steps with it, the last of which left `fall` of the decrement each.
+        """Whether another model would pay, after steps with it, the last of which left `fall` of the decrement each.
 
-        The last one may have been `shortened`. The decrement is ``gᵀB⁻¹g``, twice what the next step promises.
+        The last one may have been `shortened`. The decrement is ``gᵀB⁻¹g``, twice what the next step promises. By
+        default no: what a step taught is kept, above all if that was too long.
         """
         return False
 
@@ -125,7 +126,7 @@ class FullPass(Method):
         self._decrements.append(decrement)
         fall = (decrement / max(self._decrements[0], 1e-300)) ** (1 / (len(self._decrements) - 1))
         relative = decrement / max(abs(here.evaluation.value), 1e-300)
-        if self._outgrown(fall, relative, shortened) or shortened:
+        if self._outgrown(fall, relative, shortened):
             self._model = None
         else:
             self._direction = direction

@@ -119,7 +119,7 @@ class Newton(FullPass):
             better = min(fall, max(fall * fall, blurred))
             saved = digits / -math.log(max(fall, 1e-12)) - max(1.0, digits / -math.log(max(better, 1e-12)))
             if saved <= self._price + _DOUBT:
-                return False
+                return shortened  # then the curvature is another here, and a sample of the same size will do
         self._growths += 1
         return True
 
