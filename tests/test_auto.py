@@ -80,6 +80,39 @@ def test_it_turns_to_newton_where_dfsdca_is_slower_than_thought(intercept):
     np.testing.assert_allclose(result.w, slow.w, rtol=1e-3, atol=1e-4)
 
 
+def make_one_hot(n, categories, each, lam_n):
+    """As many features as categories in all, each as popular as the others."""
+    rng = np.random.default_rng(0)
+    columns = each * np.arange(categories) + rng.integers(0, each, (n, categories))
+    X = sparse.csr_matrix((np.ones(columns.size), columns.ravel(), np.arange(n + 1) * categories))
+    y = np.sign((X - X.mean(axis=0)) @ rng.normal(size=X.shape[1]) + rng.normal(size=n))
+    return df.Problem(X / np.sqrt(categories), df.losses.Logistic(np.asarray(y).ravel()), lam_n / n)
+
+
+def test_it_takes_l_bfgs_where_a_hessian_is_dear_and_lambda_is_small():
+    problem = make_one_hot(6000, 6, 200, lam_n=0.01)
+    assert estimate(problem, 1e-6).best == "lbfgs"
+    result = df.solve(problem, method="auto", tol=1e-6)
+    assert result.status == "converged"
+    assert result.method == "auto: lbfgs"
+    assert "L-BFGS was chosen by estimated cost" in result.message
+    dfsdca = df.solve(problem, method="auto", sampling="shuffled", tol=1e-10, max_epochs=1000)
+    np.testing.assert_allclose(result.w, dfsdca.w, atol=1e-2 * np.abs(dfsdca.w).max())
+
+
+@pytest.mark.parametrize("other", ["newton", "dfsdca"])
+def test_it_turns_from_l_bfgs_where_that_is_slower_than_thought(monkeypatch, other):
+    X, y = make_data("logistic", n=400, d=100, centre=1.0)
+    problem = df.Problem(X, df.losses.Logistic(y), 0.01 / 400)
+    monkeypatch.setattr("dualfree.automatic.estimate", lambda *_: Costs({"lbfgs": 2.0, other: 3.0}, lbfgs_pass=0.5))
+    result = df.solve(problem, method="auto", tol=1e-9, max_epochs=5000)
+    assert result.method == f"auto: lbfgs, then {other}"
+    assert result.status == "converged"
+    assert "L-BFGS would need" in result.message
+    assert "the time of 6" in result.message
+    assert (np.diff(result.history.epoch) > 0).all()
+
+
 def test_a_callback_stops_either_part():
     problem = make_problem(1e-6)
     assert df.solve(problem, method="auto", callback=lambda row: row.epoch >= 2).epochs == 2
@@ -98,8 +131,8 @@ def test_what_cannot_be_used_has_no_cost():
 
 def test_the_cheapest_is_chosen():
     assert Costs({"dfsdca": 5.0, "lbfgs": 4.0}).best == "lbfgs"
-    assert Costs({"dfsdca": 3.0, "lbfgs": 4.0, "newton": 3.5}).cheapest_beside_dfsdca == "newton"
-    assert Costs({"dfsdca": 3.0}).cheapest_beside_dfsdca is None
+    assert Costs({"dfsdca": 3.0, "lbfgs": 4.0, "newton": 3.5}).cheapest_beside("dfsdca") == "newton"
+    assert Costs({"dfsdca": 3.0}).cheapest_beside("dfsdca") is None
 
 
 def test_limits_are_shared():

@@ -14,46 +14,52 @@ from dualfree.samplings import Restless
 from dualfree.store.examples import Stored
 
 AUTOMATIC = ("auto", "auto-copies")
-_LOOK_AFTER = 4.0  # epochs before a rate can be read off the history
+_LOOK_AFTER = {"dfsdca": 4.0, "lbfgs": 10.0}  # epochs, or passes, before a rate can be read off the history
+_PATIENCE = {"dfsdca": 1.0, "lbfgs": 0.6}  # what may be left in the time of another: L-BFGS is slower than it begins
 _COPIES_PAY = 1.2  # times as fast, by estimate: below, it is not worth an answer that depends on the number of threads
 
 
 @dataclass
 class Switch:
-    """A callback that asks to stop dfSDCA when the epochs still to come would cost more than another method.
+    """A callback that asks to stop a method when what is still to come would cost more than another one.
 
     Examples
     --------
-    >>> switch = Switch("newton", 40.0, tol=1e-6, absolute_tol=0.0)
+    >>> switch = Switch("dfsdca", "newton", 40.0, tol=1e-6, absolute_tol=0.0)
     >>> [switch(Row(float(k), k, 0.0, 1.0, 0.99**k, 1.0)) for k in (0, 3, 6)]
     [False, False, True]
     >>> print(switch.reason)
     dfSDCA would need about 1369 more epochs, Newton's method the time of 40
     """
 
+    first: str
     other: str
     other_epochs: float
     tol: float
     absolute_tol: float
     reason: str = ""
-    _first: Row | None = None
+    _begun: Row | None = None
+    _least: float = math.inf  # gap so far: that of L-BFGS goes up and down
 
     def __call__(self, row: Row) -> bool:
-        """Whether to stop dfSDCA here."""
-        if self._first is None and row.epoch >= 1:
-            self._first = row
-        if self._first is None or row.epoch < _LOOK_AFTER or not math.isfinite(row.gap):
+        """Whether to stop here."""
+        if self._begun is None and row.epoch >= 1:
+            self._begun = row
+        self._least = min(self._least, max(row.gap, 1e-300))
+        if self._begun is None or row.epoch < _LOOK_AFTER[self.first] or not math.isfinite(self._least):
             return False
         goal = max(self.tol * abs(row.value), self.absolute_tol)
-        passed, fallen = row.epoch - self._first.epoch, math.log(max(self._first.gap, 1e-300) / max(row.gap, 1e-300))
+        passed, fallen = row.epoch - self._begun.epoch, math.log(max(self._begun.gap, 1e-300) / self._least)
         if passed == 0:
             return False
-        needed = math.log(max(row.gap, 1e-300) / goal) if goal > 0 else math.inf
+        needed = math.log(self._least / goal) if goal > 0 else math.inf
         left = needed * passed / fallen if fallen > 0 else math.inf
-        if left <= self.other_epochs:
+        if left <= _PATIENCE[self.first] * self.other_epochs:
             return False
         more = f"about {left:.0f} more epochs" if math.isfinite(left) else "for ever"
-        self.reason = f"dfSDCA would need {more}, {TITLES[self.other]} the time of {self.other_epochs:.2g}"
+        self.reason = (
+            f"{TITLES[self.first]} would need {more}, {TITLES[self.other]} the time of {self.other_epochs:.2g}"
+        )
         return True
 
 
@@ -65,7 +71,7 @@ def solve_automatically(
     costs: Costs | None = None,
     copies: bool = False,
 ) -> Result:
-    """Run the method with the least estimated cost; from dfSDCA turn to another if `Switch` says so.
+    """Run the method with the least estimated cost; turn to another if `Switch` says so.
 
     With `copies`, dfSDCA has copies of w for several threads where these pay.
     """
@@ -73,45 +79,48 @@ def solve_automatically(
     if options["progress"] and options["evaluate_every"] is None:
         options["evaluate_every"] = 1.0  # a bar that stands still for many epochs would be worse than the time it costs
     wished = options["sampling"] is not None or options["step"] is not None  # by the user, and dfSDCA is what takes it
-    if wished or costs.best == "dfsdca":
-        planned = _copies(problem, options["n_threads"]) if copies and not wished else None
-        return _dfsdca_first(solve_by, problem, callback, options, costs, planned)
-    options = {name: value for name, value in options.items() if name not in ("sampling", "step")}
-    if options["evaluate_every"] is None:
-        options["evaluate_every"] = 1.0  # an evaluation costs nothing here
-    return solve_by(costs.best, problem, callback, **options, chosen=costs.reason)
-
-
-def _dfsdca_first(
-    solve_by: Callable[..., Result],
-    problem: Problem,
-    callback: Callable[[Row], Any] | None,
-    options: dict[str, Any],
-    costs: Costs,
-    copies: CopiesPlan | None,
-) -> Result:
-    begun, name, reason = time.perf_counter(), "dfsdca", costs.reason
-    if copies is not None:
-        name = "dfsdca-copies"
-        reason += f"; with {copies.threads} copies of w, one for each thread, {copies.gain:.2g} times as fast"
-    other = costs.cheapest_beside_dfsdca
-    switch = None
-    if other is not None:
-        switch = Switch(other, costs.epochs[other], options["tol"], options["absolute_tol"])
+    first = "dfsdca" if wished else costs.best
+    switch = _switch(first, costs, options)
+    name, reason = first, costs.reason
+    if first == "dfsdca" and copies and not wished:
+        planned = _copies(problem, options["n_threads"])
+        if planned is not None:
+            name = "dfsdca-copies"
+            reason += f"; with {planned.threads} copies of w, one for each thread, {planned.gain:.2g} times as fast"
 
     def watch(row: Row) -> bool:
         return (bool(callback(row)) if callback is not None else False) or (switch is not None and switch(row))
 
-    options |= steps(problem, options["sampling"], options["step"])
-    first = solve_by(name, problem, watch, **options, chosen=reason)
-    if other is None or switch is None or not switch.reason:
-        return first
+    begun = time.perf_counter()
+    found = solve_by(name, problem, watch, **_options_of(first, problem, options), chosen=reason)
+    if switch is None or not switch.reason:
+        return found
     later = {key: options[key] for key in ("tol", "absolute_tol", "progress", "seed", "n_threads")}
+    later = _options_of(switch.other, problem, later | {"sampling": None, "step": None, "evaluate_every": None})
     limit = options["time_limit"]
     later["time_limit"] = None if limit is None else max(limit - (time.perf_counter() - begun), 1e-3)
-    later |= {"max_epochs": max(options["max_epochs"] - first.epochs, 1.0), "evaluate_every": 1.0}
-    second = solve_by(other, problem, callback, warm_start=first, begun=time.perf_counter(), **later)
-    return _joined(first, second, f"auto: {name}, then {other}", switch.reason)
+    later["max_epochs"] = max(options["max_epochs"] - found.epochs, 1.0)
+    second = solve_by(switch.other, problem, callback, warm_start=found, begun=time.perf_counter(), **later)
+    return _joined(found, second, f"auto: {name}, then {switch.other}", switch.reason)
+
+
+def _switch(first: str, costs: Costs, options: dict[str, Any]) -> Switch | None:
+    """What watches over the first method: not over Newton's, which does not go on for ever."""
+    other = costs.cheapest_beside(first)
+    if first == "newton" or other is None:
+        return None
+    unit = costs.lbfgs_pass if first == "lbfgs" else 1.0
+    return Switch(first, other, costs.epochs[other] / unit, options["tol"], options["absolute_tol"])
+
+
+def _options_of(method: str, problem: Problem, options: dict[str, Any]) -> dict[str, Any]:
+    """The options that a method takes: dfSDCA has steps of its own, and evaluations cost the others nothing."""
+    if method == "dfsdca":
+        return options | steps(problem, options["sampling"], options["step"])
+    every = 1.0 if options["evaluate_every"] is None else options["evaluate_every"]
+    return {name: value for name, value in options.items() if name not in ("sampling", "step")} | {
+        "evaluate_every": every
+    }
 
 
 def steps(problem: Problem, sampling: Any, step: Any) -> dict[str, Any]:

@@ -9,12 +9,15 @@ import math
 from dataclasses import dataclass
 
 from dualfree.losses.builtin import BuiltIn
-from dualfree.methods.newton_plan import MOST_FEATURES, ROOT, hessian_passes, plan_newton
+from dualfree.methods.newton_plan import MOST_FEATURES, between, crowd, hessian_passes, plan_newton
 from dualfree.problem import Problem
 from dualfree.samplings import Uniform
 from dualfree.steps import theorem_theta
 
-_DENSE = 0.15  # an entry of a dense row
+# An entry of a dense row: of a dfSDCA step and of a pass, from a cache and from memory; and of a Hessian, by BLAS in
+# single precision and in double.
+_DENSE_STEP, _DENSE_PASS, _DENSE_HESSIAN = (0.2, 0.4), (0.1, 0.2), (0.1, 0.25)
+_CACHED = 1.5e6  # entries of X that stay in a cache from one pass to the next
 _STEP = 24.0  # what a dfSDCA step costs beside its nonzeros: the loss, the random row, the choice of it
 # A pass: sequential rows, losses by SIMD. The first number is for few features, whose w stays in the nearest cache.
 _PASS_NONZERO, _PASS_ROW = (0.65, 0.85), 3.0
@@ -26,24 +29,27 @@ _EPOCHS = ((0.25, 1.0), (0.136, 0.75))
 _CROWD = 2.5  # examples for each feature below which they are less in each other's way, and that power is less
 _FEWEST = (1.0, 0.28)  # epochs in any case: once, and for each factor e of the tolerance
 _RENEWED = (50.0, 0.6)  # Hessians of Newton's method beside the first: the hardness that asks for one, and a power
-_LBFGS_PASSES = 1.0  # for each factor e of the tolerance
-_LBFGS_FEWEST = 12.0
+# Passes of L-BFGS: so many times a power of the factors e of the tolerance and one of the condition number, with few
+# and with many examples for each feature (see `crowd`).
+_LBFGS_TIMES, _LBFGS_DIGITS, _LBFGS_ROOT = (2.0, 5.0), (0.75, 0.53), (0.55, 0.15)
+_LBFGS_STRAIGHT = 2.0  # times as many where the loss is straight nearly everywhere
+_LBFGS_ROW, _LBFGS_ITERATION = 3.5, 40_000  # as those of a pass above
 _LBFGS_FEATURE = 10.0  # what an iteration costs for each feature, beside the pass
-# With several outputs: a pass in epochs of dfSDCA, and what L-BFGS needs, for each factor e of the tolerance.
-_VECTOR_PASS, _VECTOR_PASSES, _VECTOR_POWER = 0.45, 1.95, 0.61
+# With several outputs: a pass in epochs of dfSDCA, and what L-BFGS needs, once and for each factor e of the tolerance.
+_VECTOR_PASS, _VECTOR_FEWEST, _VECTOR_PASSES, _VECTOR_POWER = 0.45, 12.0, 1.95, 0.61
 TITLES = {"dfsdca": "dfSDCA", "newton": "Newton's method", "lbfgs": "L-BFGS"}
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Estimates in epochs of dfSDCA, for each method that can be used."""
+    """Estimates in epochs of dfSDCA, for each method that can be used; and an iteration of L-BFGS in these."""
 
     epochs: dict[str, float]
+    lbfgs_pass: float = 1.0
 
-    @property
-    def cheapest_beside_dfsdca(self) -> str | None:
+    def cheapest_beside(self, first: str) -> str | None:
         """The best of the other methods, if one can be used."""
-        others = [name for name in self.epochs if name != "dfsdca"]
+        others = [name for name in self.epochs if name != first]
         return min(others, key=lambda name: self.epochs[name], default=None)
 
     @property
@@ -79,15 +85,14 @@ def estimate(problem: Problem, tol: float) -> Costs:
         return Costs({"newton" if newton else "lbfgs": 1.0})
     if not isinstance(problem.loss, BuiltIn) or problem.mu > 0 or (concave and problem.loss.vector):
         return Costs({"dfsdca": 1.0})
-    entry = _DENSE if problem.examples.dense else 1.0
-    n, nonzeros = problem.n, entry * problem.examples.stored + problem.n * problem.intercept
+    n, stored = problem.n, problem.examples.stored
     digits = math.log(1 / min(max(tol, 1e-14), 0.1))
     hardness = problem.hardness
     if problem.loss.vector:
         return _with_several_outputs(problem, tol, digits, hardness)
-    epoch = nonzeros + _STEP * n + _CALL
-    entries = _PASS_NONZERO[problem.examples.d > MOST_FEATURES] * nonzeros
-    one_pass = entries + _PASS_ROW * n + _ITERATION
+    step, entry, curvature = _entries(problem)
+    epoch = step * stored + n * problem.intercept + _STEP * n + _CALL
+    one_pass = entry * (stored + n * problem.intercept) + _PASS_ROW * n + _ITERATION
     looks = _LOOKS * one_pass / epoch
     epochs = {"dfsdca": _dfsdca(problem, digits, hardness) + looks}
     if concave:  # the steps of Theorem 1 are of order 1/n² at λ = 1/n
@@ -96,18 +101,35 @@ def estimate(problem: Problem, tol: float) -> Costs:
     if problem.d <= MOST_FEATURES and problem.convexity.known is not False:
         sample, passes = plan_newton(problem, tol)
         again = 0.0 if problem.loss.quadratic else (hardness / _RENEWED[0]) ** _RENEWED[1]
-        epochs["newton"] = (passes * one_pass + (1 + again) * hessian_passes(problem, sample) * entries) / epoch
-    else:  # with few features L-BFGS may take hundreds of passes where Newton's method takes a handful
-        passes = max(_LBFGS_FEWEST, _LBFGS_PASSES * digits * (1 + hardness) ** ROOT)
-        epochs["lbfgs"] = passes * (one_pass + _LBFGS_FEATURE * problem.d) / epoch
-    return Costs(epochs)
+        hessians = (1 + again) * hessian_passes(problem, sample) * curvature * stored
+        epochs["newton"] = (passes * one_pass + hessians) / epoch
+    lbfgs_pass = (entry * stored + _LBFGS_ROW * n + _LBFGS_ITERATION + _LBFGS_FEATURE * problem.d) / epoch
+    epochs["lbfgs"] = _lbfgs_passes(problem, digits, hardness) * lbfgs_pass
+    return Costs(epochs, lbfgs_pass)
+
+
+def _entries(problem: Problem) -> tuple[float, float, float]:
+    """What an entry of X costs in a dfSDCA step, in a pass and in the passes that a Hessian costs."""
+    examples = problem.examples
+    if not examples.dense:
+        entry = _PASS_NONZERO[examples.d > MOST_FEATURES]
+        return 1.0, entry, entry
+    far = examples.stored > _CACHED
+    return _DENSE_STEP[far], _DENSE_PASS[far], _DENSE_HESSIAN[problem.loss.quadratic]
+
+
+def _lbfgs_passes(problem: Problem, digits: float, hardness: float) -> float:
+    part = crowd(problem)
+    found = digits ** between(_LBFGS_DIGITS, part) * (1 + hardness) ** between(_LBFGS_ROOT, part)
+    straight = isinstance(problem.loss, BuiltIn) and problem.loss.straight
+    return between(_LBFGS_TIMES, part) * float(found) * (_LBFGS_STRAIGHT if straight else 1.0)
 
 
 def _dfsdca(problem: Problem, digits: float, hardness: float) -> float:
-    n, d = problem.n, problem.examples.d
-    each, power = _EPOCHS[d > MOST_FEATURES]
-    if d <= MOST_FEATURES:
-        power *= min(1.0, n / (_CROWD * d))
+    crowded = min(1.0, problem.n / (_CROWD * problem.examples.d))
+    each, power = _EPOCHS[problem.examples.d > MOST_FEATURES and crowded < 1]
+    if problem.examples.d <= MOST_FEATURES:
+        power *= crowded
     return max(_FEWEST[0] + _FEWEST[1] * digits, each * digits * float((1 + hardness) ** power))
 
 
@@ -117,6 +139,7 @@ def _with_several_outputs(problem: Problem, tol: float, digits: float, hardness:
     if problem.d <= MOST_FEATURES:
         sample, passes = plan_newton(problem, tol)
         epochs["newton"] = (passes + hessian_passes(problem, sample)) * _VECTOR_PASS
-    passes = max(_LBFGS_FEWEST, _VECTOR_PASSES * digits * (1 + hardness) ** _VECTOR_POWER)
+    passes = max(_VECTOR_FEWEST, _VECTOR_PASSES * digits * (1 + hardness) ** _VECTOR_POWER)
     vectors = _LBFGS_FEATURE * problem.d / float(problem.examples.products + _STEP * problem.n)
-    return Costs(epochs | {"lbfgs": passes * (_VECTOR_PASS + vectors)})
+    lbfgs_pass = _VECTOR_PASS + vectors
+    return Costs(epochs | {"lbfgs": passes * lbfgs_pass}, lbfgs_pass)

@@ -93,4 +93,4 @@ def estimate(problem: ClusterProblem, tol: float) -> Costs:
     else:
         passes = max(_LBFGS_FEWEST, _LBFGS_PASSES * digits * (1 + hardness) ** _LBFGS_POWER)
         seconds["lbfgs"] = passes * one_pass
-    return Costs({name: value / epoch for name, value in seconds.items()})
+    return Costs({name: value / epoch for name, value in seconds.items()}, one_pass / epoch)

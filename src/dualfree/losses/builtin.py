@@ -19,6 +19,7 @@ class BuiltIn(Loss):
     """A loss whose formulas are native: `value`, `derivative` and `conjugate` call them."""
 
     kind: ClassVar[str]
+    straight: ClassVar[bool] = False  # whether f'' is zero but on a stretch: what steps teach of it is soon out of date
     largest_curvature: float  # of f, whatever y is
 
     def smoothness(self, y: Floats) -> Floats:
@@ -207,6 +208,7 @@ class SmoothedHinge(TwoClasses):
     """
 
     kind = "smoothed-hinge"
+    straight = True
 
     def __init__(self, y: ArrayLike, gamma: float = 1.0, weight: ArrayLike | None = None) -> None:
         self.gamma = positive("gamma", gamma)
@@ -234,6 +236,7 @@ class Huber(BuiltIn):
     """
 
     kind = "huber"
+    straight = True
     largest_curvature = 1.0
 
     def __init__(self, y: ArrayLike, delta: float = 1.0, weight: ArrayLike | None = None) -> None:

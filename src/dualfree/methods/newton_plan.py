@@ -29,7 +29,9 @@ _VISITS_A_FEATURE, _PART = 200, (3, 2)
 _CAUTION = (4.0, 16.0)
 _FEWEST, _PASSES = 2.0, 0.3  # beside the Hessian: once, and for each factor e of the tolerance
 _CROWDED_PASSES = 0.6  # the most of the latter where all is quadratic and no feature rare: a sample misses none
-ROOT = 0.45  # power of the condition number that the full-pass methods feel
+# Power of the condition number that it feels, where the curvature changes: with few and with many examples a feature.
+_ROOT = (0.45, 0.13)
+_CROWD = (4.0, 16.0)  # examples for each feature that are few, and many
 
 
 class NewtonPlan(NamedTuple):
@@ -42,13 +44,32 @@ class NewtonPlan(NamedTuple):
 def plan_newton(problem: Problem, tol: float) -> NewtonPlan:
     """How to begin, by what it will cost: where the curvature never changes, all examples may be best, and one step."""
     sample, digits = sample_size(problem), math.log(1 / min(max(tol, 1e-14), 0.1))
-    each = _PASSES * float((1 + problem.hardness) ** ROOT)
+    root = _ROOT[0] if problem.loss.quadratic else between(_ROOT, crowd(problem))
+    each = _PASSES * float((1 + problem.hardness) ** root)
     if problem.loss.quadratic:
         if problem.examples.products >= CROWDED * problem.n * problem.d:
             each = min(each, _CROWDED_PASSES)
         if hessian_passes(problem, problem.n) <= each * digits + hessian_passes(problem, sample):
             return NewtonPlan(problem.n, _FEWEST)
     return NewtonPlan(sample, _FEWEST + each * digits)
+
+
+def crowd(problem: Problem) -> float:
+    """From 0 to 1: where examples are many for each feature, their own curvature is the least there is, and not λ.
+
+    Examples
+    --------
+    >>> import dualfree as df
+    >>> [crowd(df.Problem(np.ones((n, 10)), df.losses.Squared(np.ones(n)), 1.0)) for n in (40, 80, 160)]
+    [0.0, 0.5, 1.0]
+    """
+    few, many = _CROWD
+    return min(1.0, max(0.0, math.log(problem.n / (few * problem.examples.d)) / math.log(many / few)))
+
+
+def between(ends: tuple[float, float], part: float) -> float:
+    """What lies so far on the way from the first to the second."""
+    return ends[0] + part * (ends[1] - ends[0])
 
 
 def sample_size(problem: Problem) -> int:
