@@ -89,6 +89,37 @@ def test_l_bfgs_solves_with_what_it_learnt():
         np.testing.assert_allclose(model.solve(matrix @ move), move, atol=1e-9)  # the secant equation
 
 
+@pytest.mark.parametrize("pairs", [0, 1, 20, 33])
+def test_the_two_loops_are_those_of_the_textbook(pairs):
+    """With the last twenty pairs, and a diagonal between the loops."""
+    rng = np.random.default_rng(pairs)
+    diagonal = rng.uniform(1, 2, size=40)
+
+    class Diagonal(Base):
+        def solve(self, gradient):
+            return gradient / diagonal
+
+    model, known = LimitedMemory(Diagonal()), []
+    for _ in range(pairs):
+        move = rng.normal(size=40)
+        change = diagonal * move + 0.1 * rng.normal(size=40)
+        model.learn(move, change)
+        known.append((move, change))
+    for kept, (move, change) in zip(model.pairs, known[-20:], strict=True):
+        np.testing.assert_array_equal(kept, (move, change))
+    gradient = rng.normal(size=40)
+    q, factors = gradient.copy(), []
+    for move, change in reversed(known[-20:]):
+        factors.append(move @ q / (move @ change))
+        q -= factors[-1] * change
+    q /= diagonal
+    for (move, change), factor in zip(known[-20:], reversed(factors), strict=True):
+        q += (factor - change @ q / (move @ change)) * move
+    before = gradient.copy()
+    np.testing.assert_allclose(model.solve(gradient), q, rtol=1e-10, atol=1e-12)
+    np.testing.assert_array_equal(gradient, before)
+
+
 @pytest.mark.parametrize(("name", "intercept"), CASES)
 def test_l_bfgs_reaches_the_optimum(name, intercept):
     problem = make_problem(name, 0.01, intercept, sparse.csr_matrix)

@@ -12,6 +12,7 @@ NB_MODULE(DUALFREE_MODULE, module) {
     bind_dual(module);
     bind_eso(module);
     bind_libsvm(module);
+    bind_limited_memory(module);
     bind_losses(module);
     bind_passes(module);
     bind_primal(module);

@@ -10,6 +10,7 @@ void bind_draws(nanobind::module_& module);
 void bind_dual(nanobind::module_& module);
 void bind_eso(nanobind::module_& module);
 void bind_libsvm(nanobind::module_& module);
+void bind_limited_memory(nanobind::module_& module);
 void bind_losses(nanobind::module_& module);
 void bind_passes(nanobind::module_& module);
 void bind_primal(nanobind::module_& module);

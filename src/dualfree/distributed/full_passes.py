@@ -38,7 +38,7 @@ class _OnCluster(FullPass):
         state.memory = {"counts": self._counts()}
         if model is not None:
             state.memory |= {"base": self._base_at, "decrements": np.array(self._decrements)}
-            for k, (move, change, _) in enumerate(model.pairs):
+            for k, (move, change) in enumerate(model.pairs):
                 state.memory |= {f"move {k}": move, f"change {k}": change}
 
     def take_up(self, state: State) -> None:

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, blas, lapack
 
+from dualfree import memory
+from dualfree._native import kernels
 from dualfree.arrays import Floats, mean_of
 from dualfree.inner import inner, norm
 from dualfree.intercept import without_intercept
@@ -113,22 +115,45 @@ class LimitedMemory:
 
     def __init__(self, base: Base) -> None:
         self.base = base
-        self.pairs: list[tuple[Floats, Floats, float]] = []
+        self._count = self._oldest = 0
+        self._products, self._factors = np.empty(_PAIRS), np.empty(_PAIRS)
+        self._moves: Floats
+        self._changes: Floats
 
     def learn(self, move: Floats, change: Floats) -> None:
         """Remember that a move changed the gradient so."""
         product = inner(move, change)
-        if product > 1e-14 * norm(move) * norm(change):
-            self.pairs = [*self.pairs[1 - _PAIRS :], (move, change, product)]
-            self.base.learn(move, change)
+        if not product > 1e-14 * norm(move) * norm(change):
+            return
+        if self._count == 0:
+            self._moves, self._changes = memory.empty(_PAIRS * len(move)), memory.empty(_PAIRS * len(move))
+        row = (self._oldest + self._count) % _PAIRS
+        self._products[row] = product
+        self._row_of(self._moves, row)[:] = move
+        self._row_of(self._changes, row)[:] = change
+        if self._count < _PAIRS:
+            self._count += 1
+        else:
+            self._oldest = (self._oldest + 1) % _PAIRS
+        self.base.learn(move, change)
+
+    @property
+    def pairs(self) -> list[tuple[Floats, Floats]]:
+        """The moves and the changes, the oldest first: views, until something is learnt again."""
+        rows = [(self._oldest + k) % _PAIRS for k in range(self._count)]
+        return [(self._row_of(self._moves, row), self._row_of(self._changes, row)) for row in rows]
+
+    @staticmethod
+    def _row_of(array: Floats, row: int) -> Floats:
+        d = len(array) // _PAIRS
+        return array[row * d : (row + 1) * d]
 
     def solve(self, gradient: Floats) -> Floats:
         """``H⁻¹ g`` by the two-loop recursion."""
-        q, factors = gradient.copy(), []
-        for move, change, product in reversed(self.pairs):
-            factors.append(inner(move, q) / product)
-            q -= factors[-1] * change
+        if self._count == 0:
+            return self.base.solve(gradient)
+        q, pairs = gradient.copy(), (self._moves, self._changes, self._products, self._count, self._oldest)
+        kernels.before_base(*pairs, q, self._factors)
         q = self.base.solve(q)
-        for (move, change, product), factor in zip(self.pairs, reversed(factors), strict=True):
-            q += (factor - inner(change, q) / product) * move
+        kernels.after_base(*pairs, self._factors, q)
         return q
