@@ -89,11 +89,13 @@ def test_l_bfgs_solves_with_what_it_learnt():
         np.testing.assert_allclose(model.solve(matrix @ move), move, atol=1e-9)  # the secant equation
 
 
-@pytest.mark.parametrize("pairs", [0, 1, 20, 33])
-def test_the_two_loops_are_those_of_the_textbook(pairs):
-    """With the last twenty pairs, and a diagonal between the loops."""
+@pytest.mark.parametrize(
+    ("pairs", "d", "room"), [(0, 40, 50), (1, 40, 50), (50, 40, 50), (83, 40, 50), (33, 20_001, 20)]
+)
+def test_the_two_loops_are_those_of_the_textbook(pairs, d, room):
+    """With the last pairs that there is room for, and a diagonal between the loops."""
     rng = np.random.default_rng(pairs)
-    diagonal = rng.uniform(1, 2, size=40)
+    diagonal = rng.uniform(1, 2, size=d)
 
     class Diagonal(Base):
         def solve(self, gradient):
@@ -101,19 +103,19 @@ def test_the_two_loops_are_those_of_the_textbook(pairs):
 
     model, known = LimitedMemory(Diagonal()), []
     for _ in range(pairs):
-        move = rng.normal(size=40)
-        change = diagonal * move + 0.1 * rng.normal(size=40)
+        move = rng.normal(size=d)
+        change = diagonal * move + 0.1 * rng.normal(size=d)
         model.learn(move, change)
         known.append((move, change))
-    for kept, (move, change) in zip(model.pairs, known[-20:], strict=True):
+    for kept, (move, change) in zip(model.pairs, known[-room:], strict=True):
         np.testing.assert_array_equal(kept, (move, change))
-    gradient = rng.normal(size=40)
+    gradient = rng.normal(size=d)
     q, factors = gradient.copy(), []
-    for move, change in reversed(known[-20:]):
+    for move, change in reversed(known[-room:]):
         factors.append(move @ q / (move @ change))
         q -= factors[-1] * change
     q /= diagonal
-    for (move, change), factor in zip(known[-20:], reversed(factors), strict=True):
+    for (move, change), factor in zip(known[-room:], reversed(factors), strict=True):
         q += (factor - change @ q / (move @ change)) * move
     before = gradient.copy()
     np.testing.assert_allclose(model.solve(gradient), q, rtol=1e-10, atol=1e-12)

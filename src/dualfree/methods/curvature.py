@@ -14,7 +14,7 @@ from dualfree.inner import inner, norm
 from dualfree.intercept import without_intercept
 from dualfree.problem import Problem
 
-_PAIRS = 20  # moves that are remembered
+_PAIRS, _LONG, _FEWER = 50, 20_000, 20  # moves that are remembered; and where they are long, which is how many
 _WORTH_SINGLE = 100  # features from which on single precision is quicker
 _SINGLE = 1e-5  # of the trace of a Hessian, what that may do to a step: λ in this unit
 _IN_RANGE = 1e-25, 1e25  # of λ, so that all other numbers are in range too
@@ -115,10 +115,11 @@ class LimitedMemory:
 
     def __init__(self, base: Base) -> None:
         self.base = base
-        self._count = self._oldest = 0
-        self._products, self._factors = np.empty(_PAIRS), np.empty(_PAIRS)
-        self._moves: Floats
+        self._room = self._count = self._oldest = 0
+        self._moves: Floats  # `_room` rows, of which `_count` are used, from the oldest on and round
         self._changes: Floats
+        self._products: Floats
+        self._factors: Floats
 
     def learn(self, move: Floats, change: Floats) -> None:
         """Remember that a move changed the gradient so."""
@@ -126,26 +127,27 @@ class LimitedMemory:
         if not product > 1e-14 * norm(move) * norm(change):
             return
         if self._count == 0:
-            self._moves, self._changes = memory.empty(_PAIRS * len(move)), memory.empty(_PAIRS * len(move))
-        row = (self._oldest + self._count) % _PAIRS
+            self._room = _PAIRS if len(move) <= _LONG else _FEWER
+            self._moves, self._changes = memory.empty(self._room * len(move)), memory.empty(self._room * len(move))
+            self._products, self._factors = np.empty(self._room), np.empty(self._room)
+        row = (self._oldest + self._count) % self._room
         self._products[row] = product
         self._row_of(self._moves, row)[:] = move
         self._row_of(self._changes, row)[:] = change
-        if self._count < _PAIRS:
+        if self._count < self._room:
             self._count += 1
         else:
-            self._oldest = (self._oldest + 1) % _PAIRS
+            self._oldest = (self._oldest + 1) % self._room
         self.base.learn(move, change)
 
     @property
     def pairs(self) -> list[tuple[Floats, Floats]]:
         """The moves and the changes, the oldest first: views, until something is learnt again."""
-        rows = [(self._oldest + k) % _PAIRS for k in range(self._count)]
+        rows = [(self._oldest + k) % self._room for k in range(self._count)]
         return [(self._row_of(self._moves, row), self._row_of(self._changes, row)) for row in rows]
 
-    @staticmethod
-    def _row_of(array: Floats, row: int) -> Floats:
-        d = len(array) // _PAIRS
+    def _row_of(self, array: Floats, row: int) -> Floats:
+        d = len(array) // self._room
         return array[row * d : (row + 1) * d]
 
     def solve(self, gradient: Floats) -> Floats:

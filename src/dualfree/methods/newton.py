@@ -128,7 +128,7 @@ class LBFGS(FullPass):
     """``w ← w − t B⁻¹ ∇P(w)``, B from the last moves and a diagonal: L-BFGS, for any number of features.
 
     For one thread dfSDCA is the better choice nearly always; but an iteration is one pass, and passes scale with the
-    threads. Memory: some 40 vectors of length d.
+    threads. Memory: 100 vectors of length d, and where d is more than 20,000, 40.
     """
 
     name = "lbfgs"
@@ -136,7 +136,7 @@ class LBFGS(FullPass):
     about = About(
         title="L-BFGS",
         needs="built-in losses; no sampling",
-        memory="n + 40d",
+        memory="n + 100d; 40d where d > 20,000",
         cost="O(z) for each row",
         rate="linear",
         origin="Liu, Nocedal 1989",
