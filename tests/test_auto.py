@@ -5,7 +5,9 @@ import pytest
 from scipy import sparse
 
 import dualfree as df
+from dualfree.automatic import Switch
 from dualfree.costs import Costs, estimate
+from dualfree.result import Row
 from helpers.off_centre import LOSSES, make_data
 
 
@@ -111,6 +113,17 @@ def test_it_turns_from_l_bfgs_where_that_is_slower_than_thought(monkeypatch, oth
     assert "L-BFGS would need" in result.message
     assert "the time of 6" in result.message
     assert (np.diff(result.history.epoch) > 0).all()
+
+
+def test_l_bfgs_that_hovers_above_the_goal_is_left_but_not_one_that_is_there():
+    def rows(gap):
+        return [Row(float(k), k, 0.0, 1.0, 1.0 if k < 2 else gap, 1.0) for k in range(40)]
+
+    hovering = Switch("lbfgs", "dfsdca", 20.0, tol=1e-3, absolute_tol=0.0)
+    assert [hovering(row) for row in rows(1.1e-3)].index(True) == 31  # one and a half times as long as dfSDCA
+    assert "too long" in hovering.reason
+    there = Switch("lbfgs", "dfsdca", 20.0, tol=1e-3, absolute_tol=0.0)
+    assert not any(there(row) for row in rows(0.9e-3))
 
 
 def test_a_callback_stops_either_part():

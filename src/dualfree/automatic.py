@@ -16,6 +16,7 @@ from dualfree.store.examples import Stored
 AUTOMATIC = ("auto", "auto-copies")
 _LOOK_AFTER = {"dfsdca": 4.0, "lbfgs": 10.0}  # epochs, or passes, before a rate can be read off the history
 _PATIENCE = {"dfsdca": 1.0, "lbfgs": 0.6}  # what may be left in the time of another: L-BFGS is slower than it begins
+_SPENT = {"dfsdca": math.inf, "lbfgs": 1.5}  # times as long as the other would take: then the rest may take for ever
 _COPIES_PAY = 1.2  # times as fast, by estimate: below, it is not worth an answer that depends on the number of threads
 
 
@@ -50,13 +51,14 @@ class Switch:
             return False
         goal = max(self.tol * abs(row.value), self.absolute_tol)
         passed, fallen = row.epoch - self._begun.epoch, math.log(max(self._begun.gap, 1e-300) / self._least)
-        if passed == 0:
+        if passed == 0 or self._least <= goal:
             return False
         needed = math.log(self._least / goal) if goal > 0 else math.inf
-        left = needed * passed / fallen if fallen > 0 else math.inf
+        stuck = fallen <= 0 or row.epoch > _SPENT[self.first] * self.other_epochs
+        left = math.inf if stuck else needed * passed / fallen
         if left <= _PATIENCE[self.first] * self.other_epochs:
             return False
-        more = f"about {left:.0f} more epochs" if math.isfinite(left) else "for ever"
+        more = f"about {left:.0f} more epochs" if math.isfinite(left) else "too long"
         self.reason = (
             f"{TITLES[self.first]} would need {more}, {TITLES[self.other]} the time of {self.other_epochs:.2g}"
         )

@@ -31,7 +31,7 @@ _FEWEST = (1.0, 0.28)  # epochs in any case: once, and for each factor e of the 
 _RENEWED = (50.0, 0.6)  # Hessians of Newton's method beside the first: the hardness that asks for one, and a power
 # Passes of L-BFGS: so many times a power of the factors e of the tolerance and one of the condition number, with few
 # and with many examples for each feature (see `crowd`).
-_LBFGS_TIMES, _LBFGS_DIGITS, _LBFGS_ROOT = (2.0, 5.0), (0.75, 0.53), (0.55, 0.15)
+_LBFGS_TIMES, _LBFGS_DIGITS, _LBFGS_ROOT = (1.7, 4.2), (0.75, 0.53), (0.5, 0.15)
 _LBFGS_STRAIGHT = 2.0  # times as many where the loss is straight nearly everywhere
 _LBFGS_ROW, _LBFGS_ITERATION = 3.5, 40_000  # as those of a pass above
 _LBFGS_FEATURE = 10.0  # what an iteration costs for each feature, beside the pass
