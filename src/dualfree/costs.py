@@ -35,8 +35,9 @@ _LBFGS_TIMES, _LBFGS_DIGITS, _LBFGS_ROOT = (1.7, 4.2), (0.75, 0.53), (0.5, 0.15)
 _LBFGS_STRAIGHT = 2.0  # times as many where the loss is straight nearly everywhere
 _LBFGS_ROW, _LBFGS_ITERATION = 3.5, 40_000  # as those of a pass above
 _LBFGS_FEATURE = 10.0  # what an iteration costs for each feature, beside the pass
-# With several outputs: a pass in epochs of dfSDCA, and what L-BFGS needs, once and for each factor e of the tolerance.
-_VECTOR_PASS, _VECTOR_FEWEST, _VECTOR_PASSES, _VECTOR_POWER = 0.45, 12.0, 1.95, 0.61
+# With several outputs: a pass in epochs of dfSDCA, and passes of L-BFGS, which begins with one curvature for all
+# features, in those with one output: with few and with many examples for each feature.
+_VECTOR_PASS, _VECTOR_TIMES = 0.45, (2.0, 1.7)
 TITLES = {"dfsdca": "dfSDCA", "newton": "Newton's method", "lbfgs": "L-BFGS"}
 
 
@@ -139,7 +140,7 @@ def _with_several_outputs(problem: Problem, tol: float, digits: float, hardness:
     if problem.d <= MOST_FEATURES:
         sample, passes = plan_newton(problem, tol)
         epochs["newton"] = (passes + hessian_passes(problem, sample)) * _VECTOR_PASS
-    passes = max(_VECTOR_FEWEST, _VECTOR_PASSES * digits * (1 + hardness) ** _VECTOR_POWER)
+    passes = between(_VECTOR_TIMES, crowd(problem)) * _lbfgs_passes(problem, digits, hardness)
     vectors = _LBFGS_FEATURE * problem.d / float(problem.examples.products + _STEP * problem.n)
     lbfgs_pass = _VECTOR_PASS + vectors
     return Costs(epochs | {"lbfgs": passes * lbfgs_pass}, lbfgs_pass)
