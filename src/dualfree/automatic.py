@@ -97,8 +97,8 @@ def solve_automatically(
     found = solve_by(name, problem, watch, **_options_of(first, problem, options), chosen=reason)
     if switch is None or not switch.reason:
         return found
-    later = {key: options[key] for key in ("tol", "absolute_tol", "progress", "seed", "n_threads")}
-    later = _options_of(switch.other, problem, later | {"sampling": None, "step": None, "evaluate_every": None})
+    kept = ("tol", "absolute_tol", "progress", "seed", "n_threads", "evaluate_every")
+    later = _options_of(switch.other, problem, {key: options[key] for key in kept} | {"sampling": None, "step": None})
     limit = options["time_limit"]
     later["time_limit"] = None if limit is None else max(limit - (time.perf_counter() - begun), 1e-3)
     later["max_epochs"] = max(options["max_epochs"] - found.epochs, 1.0)
@@ -120,9 +120,8 @@ def _options_of(method: str, problem: Problem, options: dict[str, Any]) -> dict[
     if method == "dfsdca":
         return options | steps(problem, options["sampling"], options["step"])
     every = 1.0 if options["evaluate_every"] is None else options["evaluate_every"]
-    return {name: value for name, value in options.items() if name not in ("sampling", "step")} | {
-        "evaluate_every": every
-    }
+    left = {name: value for name, value in options.items() if name not in ("sampling", "step")}
+    return left | {"evaluate_every": every}
 
 
 def steps(problem: Problem, sampling: Any, step: Any) -> dict[str, Any]:

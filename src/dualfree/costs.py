@@ -32,7 +32,9 @@ _RENEWED = (50.0, 0.6)  # Hessians of Newton's method beside the first: the hard
 # Passes of L-BFGS: so many times a power of the factors e of the tolerance and one of the condition number, with few
 # and with many examples for each feature (see `crowd`).
 _LBFGS_TIMES, _LBFGS_DIGITS, _LBFGS_ROOT = (1.7, 4.2), (0.75, 0.53), (0.5, 0.15)
-_LBFGS_STRAIGHT = 2.0  # times as many where the loss is straight nearly everywhere
+# Times as many where the loss is straight nearly everywhere, and where X is dense, whose features are seldom unlike,
+# and examples may lose their curvature.
+_LBFGS_STRAIGHT, _LBFGS_DENSE = 2.0, 1.5
 _LBFGS_ROW, _LBFGS_ITERATION = 3.5, 40_000  # as those of a pass above
 _LBFGS_FEATURE = 10.0  # what an iteration costs for each feature, beside the pass
 # With several outputs: a pass in epochs of dfSDCA, and passes of L-BFGS, which begins with one curvature for all
@@ -122,8 +124,11 @@ def _entries(problem: Problem) -> tuple[float, float, float]:
 def _lbfgs_passes(problem: Problem, digits: float, hardness: float) -> float:
     part = crowd(problem)
     found = digits ** between(_LBFGS_DIGITS, part) * (1 + hardness) ** between(_LBFGS_ROOT, part)
-    straight = isinstance(problem.loss, BuiltIn) and problem.loss.straight
-    return between(_LBFGS_TIMES, part) * float(found) * (_LBFGS_STRAIGHT if straight else 1.0)
+    if isinstance(problem.loss, BuiltIn) and problem.loss.straight:
+        found *= _LBFGS_STRAIGHT
+    if problem.examples.dense and not problem.loss.quadratic:
+        found *= _LBFGS_DENSE
+    return between(_LBFGS_TIMES, part) * float(found)
 
 
 def _dfsdca(problem: Problem, digits: float, hardness: float) -> float:
