@@ -22,7 +22,8 @@ _STEP = 24.0  # what a dfSDCA step costs beside its nonzeros: the loss, the rand
 # A pass: sequential rows, losses by SIMD. The first number is for few features, whose w stays in the nearest cache.
 _PASS_NONZERO, _PASS_ROW = (0.65, 0.85), 3.0
 _LOOKS = 2.5  # evaluations of a run of dfSDCA and glances before them, in passes
-_CALL, _ITERATION = 20_000, 80_000  # what Python costs: for an epoch of dfSDCA, and for a pass of another method
+# What Python costs: for an epoch of dfSDCA, for a pass of another method, and for a Hessian.
+_CALL, _ITERATION, _FACTORISING = 20_000, 80_000, 40_000
 # Epochs of dfSDCA with restless visits, for each factor e of the tolerance, and the power of the condition number that
 # multiplies them: with few features, which many examples share, and with many.
 _EPOCHS = ((0.25, 1.0), (0.136, 0.75))
@@ -104,7 +105,7 @@ def estimate(problem: Problem, tol: float) -> Costs:
     if problem.d <= MOST_FEATURES and problem.convexity.known is not False:
         sample, passes = plan_newton(problem, tol)
         again = 0.0 if problem.loss.quadratic else (hardness / _RENEWED[0]) ** _RENEWED[1]
-        hessians = (1 + again) * hessian_passes(problem, sample) * curvature * stored
+        hessians = (1 + again) * (hessian_passes(problem, sample) * curvature * stored + _FACTORISING)
         epochs["newton"] = (passes * one_pass + hessians) / epoch
     lbfgs_pass = (entry * stored + _LBFGS_ROW * n + _LBFGS_ITERATION + _LBFGS_FEATURE * problem.d) / epoch
     epochs["lbfgs"] = _lbfgs_passes(problem, digits, hardness) * lbfgs_pass
