@@ -22,6 +22,11 @@ class Data:
     provenance: str
 
 
+def words(rng: np.random.Generator, n: int, d: int, per_row: int) -> Any:
+    """Columns of n rows of words out of d, the one of rank r with a chance like 1/r: their ranks are log-uniform."""
+    return (d ** rng.random((n, per_row))).astype(np.int32) - 1
+
+
 def text_like(n: int, d: int, per_row: int, seed: int = 0, block: int = 200_000) -> tuple[csr_matrix, Any]:
     """Rows of `per_row` distinct words, word of rank r with a chance like 1/r, unit norms; a planted model's labels.
 
@@ -40,8 +45,8 @@ def text_like(n: int, d: int, per_row: int, seed: int = 0, block: int = 200_000)
     y = np.empty(n)
     for first in range(0, n, block):
         rows = min(block, n - first)
-        words = (d ** rng.random((rows, per_row))).astype(np.int32) - 1  # log-uniform ranks: chance ∝ 1/r
-        part = csr_matrix((np.ones(words.size), words.ravel(), per_row * np.arange(rows + 1)), shape=(rows, d))
+        columns = words(rng, rows, d, per_row)
+        part = csr_matrix((np.ones(columns.size), columns.ravel(), per_row * np.arange(rows + 1)), shape=(rows, d))
         part.sum_duplicates()
         part.data /= np.repeat(np.sqrt(np.add.reduceat(part.data**2, part.indptr[:-1])), np.diff(part.indptr))
         at = slice(ends[-1], ends[-1] + part.nnz)

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from benchmarks.data import words
+
 
 class Shape(NamedTuple):
     """n examples of d features; `row` of them in each example, or 0 where X is dense."""
@@ -40,7 +42,7 @@ DENSE: dict[str, Callable[..., Any]] = {
     "heavy tails": lambda rng, n, d: rng.standard_t(2.5, size=(n, d)),
 }
 SPARSE: dict[str, Callable[..., tuple[Any, Any]]] = {  # columns, and values
-    "words": lambda rng, n, d, row: (_by_rank(rng, n, d, row), 0.1 + rng.random((n, row))),
+    "words": lambda rng, n, d, row: (words(rng, n, d, row), 0.1 + rng.random((n, row))),
     "any feature": lambda rng, n, d, row: (rng.integers(0, d, (n, row)), 0.1 + rng.random((n, row))),
     "categories": lambda rng, n, d, row: (
         d // row * np.arange(row) + rng.integers(0, d // row, (n, row)),
@@ -58,12 +60,6 @@ SPARSE_SIZES = (
     (5_000, 20_000, 60),
     (1_000, 5_000, 100),
 )
-
-
-def _by_rank(rng: Any, n: int, d: int, row: int) -> Any:
-    """Features as popular as words: one over the rank."""
-    popularity = np.cumsum(1 / np.arange(1, d + 1))
-    return np.minimum(np.searchsorted(popularity, popularity[-1] * rng.random((n, row))), d - 1)
 
 
 def all_shapes() -> Iterator[Shape]:
