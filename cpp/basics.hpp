@@ -16,6 +16,14 @@ using Size = std::int64_t;
 // would wait in.
 DUALFREE_INLINE void prefetch_line(const void* at) { __builtin_prefetch(at, 0, 2); }
 
+// To be written: no other core has the line after that. The builtin knows no such instruction for all processors of a level; one
+// that lacks it takes it for none.
+DUALFREE_INLINE void take_line([[maybe_unused]] const void* at) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(at)));
+#endif
+}
+
 // Every cache line of a short row, the first ones of a long row: there the hardware follows the stream itself.
 constexpr Size most_entries = 256, line_bytes = 64;
 template <class Value>

@@ -39,10 +39,23 @@ def make_words(n=2000, d=5000, each=30, loss=df.losses.Logistic, lam=1.0, **opti
     return df.Problem(X, loss(np.sign(X @ rng.normal(size=d))), lam=lam / n, **options)
 
 
-def run(problem, threads, rounds, order=None, merges=1, sigma=1.0, alone=False, alpha=None, bound=None):
+def run(
+    problem,
+    threads,
+    rounds,
+    order=None,
+    merges=1,
+    sigma=1.0,
+    alone=False,
+    alpha=None,
+    bound=None,
+    popular=(),
+    stretches=1,
+    kept=None,
+):
     """One call of the kernel: w, α, σ and what α moved; `bound` learns from it.
 
-    `rounds` are the number of the first one, their length and their count.
+    `rounds` are the number of the first one, their length and their count; the stretches should be as many as `kept`.
     """
     n = problem.n
     bound = Restless().bind(problem) if bound is None else bound
@@ -52,8 +65,11 @@ def run(problem, threads, rounds, order=None, merges=1, sigma=1.0, alone=False, 
     course = (3, *rounds, order, *learning, max(1, rounds[2]), np.inf, 0.0)
     room, inverse = np.empty(threads * problem.d), 1 / (problem.lam * n)
     step = (problem.examples.native, problem.loss.native, 0.0, inverse * problem.examples.square_norms, inverse)
-    told = kernels.dfsdca_copies(kernels.Crew(threads), alone, *step, course, merges, sigma, room, alpha, w)
-    (moved,), now.unit, now.sure, sigma, (walked,), deserted = told
+    popular = np.asarray(popular, dtype=np.int64)
+    hearing = (merges, popular, sigma, stretches)
+    told = kernels.dfsdca_copies(kernels.Crew(threads), alone, *step, course, *hearing, room, alpha, w)
+    (moved,), now.unit, now.sure, (sigma, left), (walked,), deserted = told
+    assert kept is None or left == kept
     assert not (deserted and alone)
     assert walked >= moved
     return w, alpha, sigma, moved
@@ -62,17 +78,27 @@ def run(problem, threads, rounds, order=None, merges=1, sigma=1.0, alone=False, 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(("layout", "merges"), [*zip(LAYOUTS, (1, 2, 4), strict=True)])
-def test_the_kernel_is_the_literal_method(loss, layout, merges, threads):
+@pytest.mark.parametrize(("popular", "stretches"), [((), 1), ((0, 3, 4, 17, 38, 39), 3), (range(40), 2), ((5,), 4)])
+@pytest.mark.parametrize("sigma", [1.0, 1.2])
+def test_the_kernel_is_the_literal_method(loss, layout, merges, threads, popular, stretches, sigma):
     X, y = make_data()
     native, literal = LOSSES[loss]
     problem = df.Problem(LAYOUTS[layout](X), native(y), lam=0.5 / len(y))
     order = np.random.default_rng(1).permutation(len(y))
     alpha = y * np.random.default_rng(4).random(len(y))
-    w, after, sigma, moved = run(problem, threads, (0, 45.0, 2), order, merges, 1.2, alpha=alpha)
-    dealt = [[part[t::threads] for t in range(threads)] for part in (order[:45], order[45:])]
-    listed = [[np.array_split(visits, merges)[m] for visits in parts] for parts in dealt for m in range(merges)]
     same = reference.ReferenceProblem(X, y, np.ones(len(y)), literal, lam=0.5 / len(y))
-    expected = reference.dfsdca_copies(same, listed, alpha, 1.2)
+    dealt = [[part[t::threads] for t in range(threads)] for part in (order[:45], order[45:])]
+    pieces = [
+        [
+            [np.array_split(np.array_split(visits, merges)[m], stretches)[s] for visits in parts]
+            for s in range(stretches)
+        ]
+        for parts in dealt
+        for m in range(merges)
+    ]
+    expected = reference.dfsdca_copies(same, pieces, alpha, sigma, popular)
+    hearing = {"popular": popular, "stretches": stretches, "kept": stretches}
+    w, after, sigma, moved = run(problem, threads, (0, 45.0, 2), order, merges, sigma, alpha=alpha, **hearing)
     np.testing.assert_allclose(after, expected[1], atol=1e-9)
     np.testing.assert_allclose(w, expected[0], atol=1e-9)
     np.testing.assert_allclose(sigma, expected[2], rtol=1e-7)
@@ -85,12 +111,33 @@ def test_one_thread_for_all_parts_gives_the_same_bits(threads):
     problem, answers = make_words(), []
     for alone in (False, True):
         bound, alpha = Restless().bind(problem), None
+        popular = kernels.popular(problem.examples.native, 100)
         for first in range(0, 6000, 1000):
             order = np.random.default_rng(0).permutation(2000)[first : first + 1000] if first < 2000 else None
             rounds = (first // 250, 250.0, 4)
-            w, alpha, sigma, moved = run(problem, threads, rounds, order, 2, 1.0, alone, alpha, bound)
+            w, alpha, sigma, moved = run(problem, threads, rounds, order, 2, 1.0, alone, alpha, bound, popular, 3)
         answers.append((w.tobytes(), alpha.tobytes(), sigma, moved))
     assert answers[0] == answers[1]
+
+
+def test_blocks_that_have_to_be_shortened_by_more_than_a_half_do_without_stretches():
+    rng = np.random.default_rng(0)
+    X = np.ones((64, 1)) * rng.normal(size=8)  # all examples are alike
+    problem = df.Problem(X, df.losses.Squared(np.ones(64)), lam=1e-3)
+    order = rng.permutation(64)
+    hearing = {"popular": range(8), "stretches": 3, "kept": 1}
+    w, alpha, sigma, _ = run(problem, 4, (0, 64.0, 1), order, 2, **hearing)
+    assert sigma > 2
+    np.testing.assert_allclose(w, problem.primal(alpha), atol=1e-12)
+
+
+@pytest.mark.parametrize("most", [0, 3, 30, 1000])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_popular_features_have_the_largest_sums_of_squares(layout, most):
+    X, y = make_data()
+    problem = df.Problem(LAYOUTS[layout](X), df.losses.Logistic(y), lam=0.1)
+    found = kernels.popular(problem.examples.native, most)
+    assert found.tolist() == sorted(np.argsort(-(X**2).sum(axis=0))[:most])
 
 
 @pytest.mark.parametrize("threads", [2, 3, 7])
@@ -117,14 +164,15 @@ def test_where_nothing_moves_all_examples_are_alike(threads, unrest):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("alike", [False, True])
-def test_the_dual_never_falls(loss, alike):
+@pytest.mark.parametrize("stretches", [1, 3])
+def test_the_dual_never_falls(loss, alike, stretches):
     rng = np.random.default_rng(0)
     X = np.ones((60, 1)) * rng.normal(size=8) if alike else rng.normal(size=(60, 8))
     problem = df.Problem(X, LOSSES[loss][0](np.sign(rng.normal(size=60))), lam=1e-4)
     alpha, dual, gammas = np.zeros(60), -np.inf, []
     for k in range(40):
         order = rng.permutation(60)
-        w, alpha, sigma, _ = run(problem, 4, (0, 60.0, 1), order, alpha=alpha)
+        w, alpha, sigma, _ = run(problem, 4, (0, 60.0, 1), order, alpha=alpha, popular=[1, 2, 6], stretches=stretches)
         value = problem.evaluate(w, alpha)
         assert value.value - value.duality_gap >= dual - 1e-12 * abs(value.value)
         dual = value.value - value.duality_gap
@@ -158,13 +206,24 @@ def test_epochs_hardly_grow_with_copies_on_words():
 
 def test_plans_use_no_more_copies_than_pay():
     many = make_words(n=4000, d=500, each=40)
-    assert copies.plan_copies(many, 1) == copies.CopiesPlan(1, 1, 1.0)
+    assert copies.plan_copies(many, 1) == copies.CopiesPlan(1, 1, 1, 1.0)
     assert copies.plan_copies(many, 2).threads == 2
     assert copies.plan_copies(many, 2).merges > 1
     wide = make_words(n=20, d=100_000)
     assert copies.plan_copies(wide, 16).threads == 1
+    assert copies.plan_copies(many, 2).stretches == 1  # all features cost as much as the popular ones
     hard = make_words(n=4000, d=500, each=40, lam=1e-6)
     assert copies.plan_copies(hard, 16).gain < copies.plan_copies(many, 16).gain
+
+
+def test_stretches_are_for_hard_problems_of_many_features():
+    easy, hard = (make_words(n=20_000, d=40_000, each=60, lam=lam) for lam in (100.0, 0.01))
+    assert copies.plan_copies(easy, 2).stretches == 1
+    assert copies.plan_copies(hard, 2).stretches == 3
+    result = df.solve(hard, method="dfsdca-copies", n_threads=2, tol=1e-5)
+    assert result.status == "converged"
+    few = make_words(n=20_000, d=40_000, each=1, lam=0.01)
+    assert copies.plan_copies(few, 16).stretches == 1  # stretches would be too short
 
 
 def test_auto_copies_takes_them_where_they_pay():
@@ -210,6 +269,10 @@ def test_the_kernel_refuses_what_would_read_out_of_bounds():
         {"rounds": (0, 91.0, 1)},
         {"rounds": (1, 90.0, -1)},
         {"merges": 0},
+        {"stretches": 0},
+        {"popular": [3, 3]},
+        {"popular": [-1]},
+        {"popular": [40]},
         {"sigma": 0.5},
         {"sigma": np.nan},
         {"order": np.arange(1, 91)},

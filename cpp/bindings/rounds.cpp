@@ -67,10 +67,23 @@ static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack
     return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure);
 }
 
-// The same, and sigma, what alpha would have moved had no move been shortened, for each question, and whether the
+// Those that are most popular, up to so many.
+static Array<Size> popular(nb::tuple rows_tuple, Size most) {
+    const Rows rows = rows_from(rows_tuple);
+    if (most < 0) throw nb::value_error("most must not be negative.");
+    return to_array(std::visit([&](const auto& r) { return popular_features(r, most); }, rows));
+}
+
+static void require_features(const In<Size>& features, Size d) {
+    for (std::size_t k = 0; k < features.size(); ++k)
+        if (features.data()[k] < (k == 0 ? 0 : features.data()[k - 1] + 1) || features.data()[k] >= d)
+            throw nb::value_error("popular must be features in rising order.");
+}
+
+// The same, and (sigma, stretches), what alpha would have moved had no move been shortened, for each question, and whether the
 // first thread let the others go.
 static nb::tuple dfsdca_copies(Crew& crew, bool alone, nb::tuple rows_tuple, nb::tuple loss_tuple, double slack, In<double> scale, double inverse,
-                               nb::tuple course_tuple, Size merges, double sigma, Out<double> copies, Out<double> alpha, Out<double> w) {
+                               nb::tuple course_tuple, Size merges, In<Size> popular, double sigma, Size stretches, Out<double> copies, Out<double> alpha, Out<double> w) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
     const Size n = examples_of(rows), d = features_of(rows);
@@ -78,22 +91,24 @@ static nb::tuple dfsdca_copies(Crew& crew, bool alone, nb::tuple rows_tuple, nb:
     require_size("alpha", alpha.size(), n);
     require_size("w", w.size(), d);
     require_size("copies", copies.size(), crew.size() * d);
-    if (merges < 1 || !(sigma >= 1)) throw nb::value_error("merges and sigma must be at least 1.");
+    if (merges < 1 || stretches < 1 || !(sigma >= 1)) throw nb::value_error("merges, stretches and sigma must be at least 1.");
+    require_features(popular, d);
+    Pace pace{sigma, popular.size() > 0 ? stretches : 1};
     Course course = course_from(course_tuple, n);
     std::vector<double> moved, walked;
     bool deserted = false;
     {
         nb::gil_scoped_release release;
-        const CopiesTask task{rows, loss, step, inverse, course.rounds, n, d, merges, copies.data(), alpha.data(), w.data()};
+        const CopiesTask task{rows, loss, step, inverse, course.rounds, n, d, merges, popular.data(), Size(popular.size()), copies.data(), alpha.data(), w.data()};
         Copies all(task, crew.size());
         Barrier barrier(crew.size());
         const Unrest before = course.unrest;
-        const double given = sigma;
+        const Pace given = pace;
         const auto work = [&](Turn turn) {
             Unrest unrest = before;
-            double learnt = given;
+            Pace learnt = given;
             all.run(turn, unrest, learnt);
-            if (turn.first == 0) course.unrest = unrest, sigma = learnt;
+            if (turn.first == 0) course.unrest = unrest, pace = learnt;
         };
         if (alone)
             work({0, crew.size(), nullptr});
@@ -101,7 +116,7 @@ static nb::tuple dfsdca_copies(Crew& crew, bool alone, nb::tuple rows_tuple, nb:
             crew.run([&](int t) { work({t, t + 1, &barrier}); });
         moved = all.moved(), walked = all.walked(), deserted = all.deserted();
     }
-    return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure, sigma, listed(walked), deserted);
+    return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure, nb::make_tuple(pace.sigma, pace.stretches), listed(walked), deserted);
 }
 
 void bind_rounds(nb::module_& module) {
@@ -115,7 +130,8 @@ void bind_rounds(nb::module_& module) {
         .def_prop_ro("size", &Crew::size);
     module.def("dfsdca_rounds", &dfsdca_rounds, nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert().none(), nb::arg("scale"),
                nb::arg("inverse"), nb::arg("course"), nb::arg("alpha").noconvert(), nb::arg("w").noconvert());
+    module.def("popular", &popular, nb::arg("rows"), nb::arg("most"));
     module.def("dfsdca_copies", &dfsdca_copies, nb::arg("crew"), nb::arg("alone"), nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert(), nb::arg("scale"),
-               nb::arg("inverse"), nb::arg("course"), nb::arg("merges"), nb::arg("sigma"), nb::arg("copies").noconvert(),
+               nb::arg("inverse"), nb::arg("course"), nb::arg("merges"), nb::arg("popular"), nb::arg("sigma"), nb::arg("stretches"), nb::arg("copies").noconvert(),
                nb::arg("alpha").noconvert(), nb::arg("w").noconvert());
 }

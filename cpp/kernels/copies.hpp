@@ -1,7 +1,9 @@
 // dfSDCA in rounds on several parts, one for each thread, of which each has a copy of w. A round's visits are dealt out to
 // the parts at random. Each part visits its own on its copy, with moves `sigma` times as large as they are, and then all
-// moves are added up. The dual rises where sigma is at least ||sum_t move_t||^2 / sum_t ||move_t||^2, which is seen when they are
-// added: where it is not, all moves are shortened by as much, and sigma follows what was seen.
+// moves are added up: those of the features that most examples share several times before, between stretches of visits.
+// The dual rises where sigma sum_t ||move_t||^2 is at least ||sum_t move_t||^2, with a popular feature's moves of each stretch for
+// themselves, and both are seen when moves are added: where it is not, all moves are shortened by as much as it takes, and sigma
+// follows what was seen.
 // For one number of parts the answer is always the same, whichever threads work for them.
 #pragma once
 #include <algorithm>
@@ -9,10 +11,12 @@
 
 #include "kernels/dfsdca.hpp"
 #include "kernels/parts.hpp"
+#include "kernels/popular.hpp"
 
 namespace dualfree {
 
 constexpr double sigma_margin = 1.1, sigma_memory = 0.9;
+constexpr double least_share = 0.5;  // of its moves that a block must keep, or it hears of others too late to be in stretches
 
 struct CopiesTask {
     const Rows& rows;
@@ -21,16 +25,25 @@ struct CopiesTask {
     double inverse;  // 1 / (lambda n)
     Rounds rounds;
     Size n, d;
-    Size merges;     // in a round
+    Size merges;  // in a round
+    const Size* popular;
+    Size popular_count;
     double* copies;  // parts times d
     double* alpha;
     double* w;
 };
 
+// What a run has taught; the same in each thread.
+struct Pace {
+    double sigma;
+    Size stretches;  // of visits, from one time that all is added up to the next
+};
+
 class Copies {
   public:
     Copies(const CopiesTask& task, int parts)
-        : task_(task), parts_(std::size_t(parts)), dealer_(parts_, task.rounds, task.n, task.alpha) {
+        : task_(task), parts_(std::size_t(parts)), dealer_(parts_, task.rounds, task.n, task.alpha),
+          all_{task.d, task.w, task.copies, parts}, popular_(task.popular, task.popular_count, parts) {
         for (int t = 0; t < parts; ++t) part(t).sum.resize(std::size_t(low(task.d, t + 1) - low(task.d, t)));
         moved_.reserve(std::size_t(task.rounds.count));  // a thread of the crew must not throw
         walked_.reserve(std::size_t(task.rounds.count));
@@ -39,14 +52,10 @@ class Copies {
     // By all threads. What is learnt is the same in each: none has to tell the others. But where the first one waits for the
     // others most of the time, it lets them go, for such a wait may take milliseconds. That they come late is nothing: the first
     // round does not count.
-    void run(Turn& turn, Unrest& unrest, double& sigma) {
+    void run(Turn& turn, Unrest& unrest, Pace& pace) {
         for (Size r = 0; r < task_.rounds.count; ++r) {
             dealer_.deal(turn, unrest, r);
-            for (Size m = 0; m < task_.merges; ++m) {
-                turn.each([&](int t) { visit(t, m, sigma); });
-                turn.each([&](int t) { add_up(t, sigma); });
-                merge(turn, m, sigma);
-            }
+            for (Size m = 0; m < task_.merges; ++m) run_block(turn, m, pace);
             if (turn.first == 0 && r > 1 && turn.deserted()) deserted_ = true;
             turn.each([&](int t) {
                 const Part& p = part(t);
@@ -86,82 +95,132 @@ class Copies {
     int parts() const { return int(parts_.size()); }
     Size low(Size size, int t) const { return cut(size, parts(), t); }
 
-    double* copy_of(int t) const { return task_.copies + t * task_.d; }
+    // The visits of part t in block m.
+    std::pair<Size, Size> visits_of(int t, Size m) const {
+        const Size size = Size(parts_[std::size_t(t)].visits.size());
+        return {cut(size, task_.merges, m), cut(size, task_.merges, m + 1)};
+    }
 
-    void visit(int t, Size m, double sigma) {
-        Part& p = part(t);
-        const double* w = task_.w;
-        if (p.begun) {  // the features that it adds up are in its copy already
-            std::copy(w, w + low(task_.d, t), copy_of(t));
-            std::copy(w + low(task_.d, t + 1), w + task_.d, copy_of(t) + low(task_.d, t + 1));
-        } else {
-            std::copy(w, w + task_.d, copy_of(t));
-            p.begun = true;
+    void run_block(Turn& turn, Size m, Pace& pace) {
+        for (Size s = 0; s < pace.stretches; ++s) {
+            turn.each([&](int t) { visit(t, m, s, pace); });
+            if (s + 1 < pace.stretches) turn.each([&](int t) { exchange_popular(t, s, pace.sigma); });
         }
-        const Size first = cut(Size(p.visits.size()), task_.merges, m), last = cut(Size(p.visits.size()), task_.merges, m + 1);
+        turn.each([&](int t) { add_up(t, pace); });
+        merge(turn, m, pace);
+    }
+
+    void visit(int t, Size m, Size s, const Pace& pace) {
+        Part& p = part(t);
+        if (s > 0)
+            popular_.spread(all_.copy_of(t));
+        else
+            begin_block(t);
+        const auto [begin, end] = visits_of(t, m);
+        const Size first = begin + cut(end - begin, pace.stretches, s), last = begin + cut(end - begin, pace.stretches, s + 1);
         ImplicitStep step = task_.step;
-        step.factor = sigma;
-        p.latest = visit_each(task_.rows, task_.loss, step, sigma * task_.inverse, p.visits.data() + first, last - first, task_.alpha,
-                              copy_of(t));
+        step.factor = pace.sigma;
+        p.latest += visit_each(task_.rows, task_.loss, step, pace.sigma * task_.inverse, p.visits.data() + first, last - first,
+                               task_.alpha, all_.copy_of(t));
+        if (s + 1 < pace.stretches) popular_.gather(t, all_.copy_of(t));
     }
 
-    // Of the features that are this part's to add up. In most rounds no move is shortened, so w moves at once.
-    void add_up(int t, double sigma) {
-        const Size first = low(task_.d, t), last = low(task_.d, t + 1);
-        part(t).apart = part(t).together = 0;
-        for (Size from = first; from < last; from += block) add_block(t, from - first, from, std::min(block, last - from), 1 / sigma);
-    }
-
-    void add_block(int t, Size at, Size from, Size size, double factor) {
+    void begin_block(int t) {
         Part& p = part(t);
-        double apart = 0, together = 0;
-        double *sum = p.sum.data() + at, *w = task_.w + from, *own = copy_of(t) + from;
-        std::fill(sum, sum + size, 0.0);
-        for (int s = 0; s < parts(); ++s) {
-            const double* copy = copy_of(s) + from;
-#pragma omp simd reduction(+ : apart)
-            for (Size j = 0; j < size; ++j) {
-                const double move = copy[j] - w[j];
-                apart += move * move;
-                sum[j] += move;
-            }
+        double *copy = all_.copy_of(t), *w = task_.w;
+        p.latest = 0;
+        if (p.begun) {  // the features that it adds up are in its copy already
+            std::copy(w, w + low(task_.d, t), copy);
+            std::copy(w + low(task_.d, t + 1), w + task_.d, copy + low(task_.d, t + 1));
+            return;
         }
-#pragma omp simd reduction(+ : together)
-        for (Size j = 0; j < size; ++j) {
-            together += sum[j] * sum[j];
-            own[j] = w[j] += factor * sum[j];
+        std::copy(w, w + task_.d, copy);
+        popular_.begin(w, {low(popular_.size(), t), low(popular_.size(), t + 1)});
+        p.begun = true;
+    }
+
+    // Of the popular features that are this part's to add up.
+    void exchange_popular(int t, Size s, double sigma) {
+        Part& p = part(t);
+        if (s == 0) p.moves = {};
+        const Size first = low(popular_.size(), t), last = low(popular_.size(), t + 1);
+        p.moves.add(popular_.exchange().add_up(t, first, last, 1 / sigma, p.sum.data()));
+    }
+
+    // Of all features that are this part's to add up. In most blocks no move is shortened, so w moves at once.
+    void add_up(int t, const Pace& pace) {
+        Part& p = part(t);
+        const Size first = low(task_.d, t), last = low(task_.d, t + 1);
+        if (pace.stretches == 1) {
+            p.moves = all_.add_up(t, first, last, 1 / pace.sigma, p.sum.data());
+            return;
         }
-        p.apart += apart, p.together += together;
+        const auto own = popular_.within(first, last);
+        popular_.end(task_.w, own);
+        p.moves.add(all_.add_up(t, first, last, 1 / pace.sigma, p.sum.data()));
+        popular_.begin(task_.w, own);
     }
 
     // Whether w is where it shall be, or was moved too far.
-    void merge(Turn& turn, Size m, double& sigma) {
-        double apart = 0, together = 0;
-        for (const Part& p : parts_) apart += p.apart, together += p.together;
-        const double ratio = apart > 0 ? together / apart : 1.0, gamma = std::min(1.0, sigma / ratio);
+    void merge(Turn& turn, Size m, Pace& pace) {
+        Moves moves;
+        for (const Part& p : parts_) moves.add(p.moves);
+        const double ratio = moves.apart > 0 ? moves.together / moves.apart : 1.0, sigma = pace.sigma;
+        const double gamma = ratio > sigma ? shorten_all(turn, m, pace, moves.together - sigma * moves.apart) : 1.0;
         for (int t = turn.first; t < turn.last; ++t) {
             part(t).moved += gamma * gamma * part(t).latest;
             part(t).walked += part(t).latest;
         }
-        if (gamma < 1) turn.each([&](int t) { shorten(t, m, gamma, (gamma - 1) / sigma); });
-        sigma = std::max({1.0, sigma_margin * ratio, 1 + sigma_memory * (sigma - 1)});
+        pace.sigma = std::max({1.0, sigma_margin * ratio, 1 + sigma_memory * (sigma - 1)});
+        if (gamma < least_share) pace.stretches = 1;
     }
 
-    void shorten(int t, Size m, double gamma, double back) {
+    // By a gamma such that the dual rises by at least gamma times what the visits have won by their own reckoning.
+    double shorten_all(Turn& turn, Size m, const Pace& pace, double excess) {
+        turn.each([&](int t) { part(t).way = way_of(t, pace); });
+        const double gamma = std::max(0.0, 1 - excess / over_parts(&Part::way));
+        turn.each([&](int t) { shorten(t, m, gamma, pace); });
+        return gamma;
+    }
+
+    // sigma^2 times what this part's features have moved since the block began, squared.
+    double way_of(int t, const Pace& pace) {
+        const Size first = low(task_.d, t), last = low(task_.d, t + 1);
+        const std::vector<double>& sum = part(t).sum;
+        double way = 0;
+        for (Size j = first; j < last; ++j) way += sum[std::size_t(j - first)] * sum[std::size_t(j - first)];
+        if (pace.stretches == 1) return way;
+        popular_.since(popular_.within(first, last), [&](Size j, double began) {
+            const double latest = sum[std::size_t(j - first)], whole = pace.sigma * (task_.w[j] - began);
+            way += whole * whole - latest * latest;
+        });
+        return way;
+    }
+
+    void shorten(int t, Size m, double gamma, const Pace& pace) {
         Part& p = part(t);
         const Size first = low(task_.d, t), last = low(task_.d, t + 1);
-        for (Size j = first; j < last; ++j) copy_of(t)[j] = task_.w[j] += back * p.sum[std::size_t(j - first)];
-        const Size visits = Size(p.visits.size());
-        for (Size k = cut(visits, task_.merges, m); k < cut(visits, task_.merges, m + 1); ++k) {
+        const double back = (gamma - 1) / pace.sigma;
+        double *w = task_.w, *copy = all_.copy_of(t);
+        if (pace.stretches > 1) {  // the sum of a popular feature becomes what takes it back as far
+            popular_.since(popular_.within(first, last), [&](Size j, double began) {
+                p.sum[std::size_t(j - first)] = pace.sigma * (w[j] - began);
+            });
+        }
+        for (Size j = first; j < last; ++j) copy[j] = w[j] += back * p.sum[std::size_t(j - first)];
+        if (pace.stretches > 1) popular_.begin(w, popular_.within(first, last));
+        const auto [from, to] = visits_of(t, m);
+        for (Size k = from; k < to; ++k) {
             double& now = task_.alpha[p.visits[std::size_t(k)]];
             now = p.before[std::size_t(k)] + gamma * (now - p.before[std::size_t(k)]);
         }
     }
 
-    static constexpr Size block = 512;  // features at a time, for a first cache
     const CopiesTask task_;
     std::vector<Part> parts_;
     Dealer dealer_;
+    const Exchange all_;
+    const Popular popular_;
     std::vector<double> moved_, walked_;
     bool deserted_ = false;  // written before a barrier, read after it
 };

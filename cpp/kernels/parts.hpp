@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "crew.hpp"
+#include "kernels/exchange.hpp"
 #include "kernels/rounds.hpp"
 
 namespace dualfree {
@@ -23,8 +24,9 @@ struct alignas(64) Part {
     std::vector<double> before;  // alpha of these
     double moved = 0, walked = 0;  // of them all: as alpha moved in the end, and as the visits would have it
     double latest = 0;           // of those since w was last moved
-    std::vector<double> sum;     // of all parts' moves of its features,
-    double apart = 0, together = 0;  // sum_t move_t^2 and (sum_t move_t)^2
+    std::vector<double> sum;     // of all parts' moves of its features
+    Moves moves;                 // of these, and of its popular features
+    double way = 0;              // that these have gone, squared
     bool begun = false;  // whether its copy has been made once in this call
 };
 
@@ -164,7 +166,7 @@ class Dealer {
         constexpr std::size_t ahead = 24;
         p.before.resize(p.visits.size());
         for (std::size_t k = 0; k < p.visits.size(); ++k) {
-            if (k + ahead < p.visits.size()) __builtin_prefetch(alpha_ + p.visits[k + ahead], 1);
+            if (k + ahead < p.visits.size()) take_line(alpha_ + p.visits[k + ahead]);
             p.before[k] = alpha_[p.visits[k]];
         }
     }

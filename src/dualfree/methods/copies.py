@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from dualfree import memory
 from dualfree._native import kernels
-from dualfree.arrays import Floats
+from dualfree.arrays import Floats, Indices
 from dualfree.evaluation import Evaluation
 from dualfree.methods.base import About, Glance, State
 from dualfree.methods.dfsdca import DfSDCA, native_step, take_in
@@ -15,8 +15,9 @@ from dualfree.samplings.restless import ROUNDS, Restless
 from dualfree.steps import StepRule
 
 # In nonzeros of a dfSDCA step, measured (docs/performance.md): what a visit costs beside its nonzeros, what adding up
-# costs for each feature, and once.
-_VISIT, _FEATURE, _MERGE = 25.0, 0.5, 500.0
+# costs for each feature, for each popular one, which lie apart, and once.
+_VISIT, _FEATURE, _SCATTERED, _MERGE = 25.0, 0.5, 4.0, 500.0
+_POPULAR = 1024  # features of which copies hear more often, where there are many others
 _SPENT = 0.15  # part of a round's time that adding up may take, where there is a choice
 # What the account of rounding has for each visit: a copy may be 1 + σ times as long as w and counts a σ-th, adding it
 # up rounds T + 5 times more for each of T or more visits, and a shortened α three times.
@@ -25,10 +26,14 @@ _STRETCH, _POWER = 0.3, 1.5  # epochs that each further copy costs, and the powe
 
 
 class CopiesPlan(NamedTuple):
-    """Copies, how often they are added up in a round, and the time of plain dfSDCA in that of this, by estimate."""
+    """Copies, how often they are added up in a round, and the time of plain dfSDCA in that of this, by estimate.
+
+    Between two of these times there are so many stretches of visits, after which popular features are added up.
+    """
 
     threads: int
     merges: int
+    stretches: int
     gain: float
 
 
@@ -36,8 +41,9 @@ def plan_copies(problem: Problem, n_threads: int) -> CopiesPlan:
     """The best of up to `n_threads` copies.
 
     Each of T threads makes a T-th of the visits, and adds up a T-th of the features of T copies. Since a copy hears of
-    the others' moves at the end of a round alone, the epochs become ``1 + 0.3 (T − 1)(h/(1 + h))^1.5`` times as many,
-    ``h = l ‖A‖²/(λn)``, by what was seen on texts.
+    the others' moves at the end of a stretch alone, the epochs become ``1 + 0.3/S (T − 1)(h/(1 + h))^1.5`` times as
+    many with S stretches, ``h = l ‖A‖²/(λn)``, by what was seen on texts. The harder the problem is and the more
+    threads there are, the more stretches pay, as long as they take little time.
 
     Examples
     --------
@@ -47,18 +53,30 @@ def plan_copies(problem: Problem, n_threads: int) -> CopiesPlan:
     >>> X = sparse.random(4000, 500, 0.1, "csr", rng=np.random.default_rng(0))
     >>> problem = df.Problem(X, df.losses.Squared(np.ones(4000)), lam=1.0)
     >>> chosen = plan_copies(problem, n_threads=2)
-    >>> chosen.threads, chosen.merges, round(chosen.gain, 1)
-    (2, 4, 1.7)
+    >>> chosen.threads, chosen.merges, chosen.stretches, round(chosen.gain, 1)
+    (2, 4, 1, 1.7)
     """
     hard = (problem.hardness / (1 + problem.hardness)) ** _POWER
     work = (problem.examples.products + _VISIT * problem.n) / ROUNDS
     merge = _FEATURE * problem.d + _MERGE
-    plans = [CopiesPlan(1, 1, 1.0)]
+    exchange = _SCATTERED * _POPULAR + _MERGE
+    plans = [CopiesPlan(1, 1, 1, 1.0)]
     for threads in {min(2**k, n_threads) for k in range(1, 11)} - {1}:
         merges = max(1, round(_SPENT * work / threads / merge))
-        cost = (work / threads + merges * merge) * (1 + _STRETCH * (threads - 1) * hard)
-        plans.append(CopiesPlan(threads, merges, work / cost))
+        stretches = _stretches(problem, threads, merges, _SPENT * work / threads / merges / exchange)
+        adding = merges * (merge + (stretches - 1) * exchange)
+        cost = (work / threads + adding) * (1 + _STRETCH / stretches * (threads - 1) * hard)
+        plans.append(CopiesPlan(threads, merges, stretches, work / cost))
     return max(plans, key=lambda each: (each.gain, -each.threads))
+
+
+def _stretches(problem: Problem, threads: int, merges: int, affordable: float) -> int:
+    """From one time that all features are added up to the next: 1 where that costs about as much for few of them."""
+    if _FEATURE * problem.d < 2 * _SCATTERED * _POPULAR:
+        return 1
+    wanted = 1 + threads * problem.hardness / (1 + problem.hardness)
+    visits = problem.n / ROUNDS / merges / threads  # of which every stretch has some
+    return max(1, min(round(wanted), 1 + int(affordable), int(visits / 4)))
 
 
 class DfSDCACopies(DfSDCA):
@@ -69,6 +87,12 @@ class DfSDCACopies(DfSDCA):
     and T, each ``γ ≤ σ/r`` raises the dual by at least γ times what the visits have won by their own reckoning: γ is
     ``min(1, σ/r)``, and the next σ is ``max(1, 1.1 r, 1 + 0.9 (σ − 1))``. σ = T would always be safe, and slow: moves
     of texts have little in common, and r is near 1.
+
+    What they have in common is mostly in a few features, the popular ones. Where there are many others, these are added
+    up more often, after each of several stretches of visits, and r has their moves in each stretch for themselves:
+    ``r = (Σ_s ‖Σ_t m_ts‖² + ‖Σ_t m_t‖²)/(Σ_s Σ_t ‖m_ts‖² + Σ_t ‖m_t‖²)``, with m_ts the moves of popular features in
+    all stretches but the last, and m_t all others. Then ``γ = 1 − (r − σ) Σ‖m‖²/‖Δw‖²`` where r is above σ, with the
+    same denominator as r and all of w's way; without stretches this is σ/r.
 
     Threads that wait for each other need a core each. Where other programs keep them from it, one thread does the work
     of all, with the same bits, until they are free again (`Turns`).
@@ -106,9 +130,10 @@ class DfSDCACopies(DfSDCA):
             )
         self._crew: Any = None
         self._turns = Turns()
-        self._sigma = 1.0
         self._plan: CopiesPlan
         self._copies: Floats
+        self._popular: Indices
+        self._pace: tuple[float, int]  # σ, and stretches from one time that all is added up to the next
 
     @classmethod
     def default_sampling(cls, problem: Problem) -> Sampling:
@@ -120,16 +145,22 @@ class DfSDCACopies(DfSDCA):
 
     def advance_by_rounds(self, state: State, rounds: Any) -> None:
         if self._crew is None:
-            self._plan = plan_copies(self.problem, self.n_threads)
-            self._crew = kernels.Crew(self._plan.threads)
-            self._copies = memory.empty(self._plan.threads * self.problem.d)
+            self._prepare()
         rows = self.problem.examples.shifted(state.centre)
         step = (rows, *native_step(self.problem, self.problem.lam, self.rule))
-        course = (rounds.native, self._plan.merges, self._sigma)
+        course = (rounds.native, self._plan.merges, self._popular, *self._pace)
         told = kernels.dfsdca_copies(self._crew, self._turns.alone, *step, *course, self._copies, state.alpha, state.w)
-        moved, unit, sure, self._sigma, walked, deserted = told
+        moved, unit, sure, self._pace, walked, deserted = told
         self._turns.learn(deserted)
         take_in(state, rounds.end(unit, sure, len(moved)), moved, walked, _ROUNDINGS)
+
+    def _prepare(self) -> None:
+        self._plan = plan_copies(self.problem, self.n_threads)
+        self._crew = kernels.Crew(self._plan.threads)
+        self._copies = memory.empty(self._plan.threads * self.problem.d)
+        most = _POPULAR if self._plan.stretches > 1 else 0
+        self._popular = kernels.popular(self.problem.examples.native, most)
+        self._pace = (1.0, self._plan.stretches)
 
     def glance(self, state: State) -> Glance | None:
         self._rest()
