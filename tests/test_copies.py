@@ -39,6 +39,10 @@ def make_words(n=2000, d=5000, each=30, loss=df.losses.Logistic, lam=1.0, **opti
     return df.Problem(X, loss(np.sign(X @ rng.normal(size=d))), lam=lam / n, **options)
 
 
+def plan(problem, n_threads):
+    return copies.plan_copies(problem, n_threads, copies.rounds_of(problem))
+
+
 def run(
     problem,
     threads,
@@ -63,10 +67,11 @@ def run(
     w, now = problem.primal(alpha), bound._now
     learning = (bound._sizes, 2**0.5, 1e-6, 1e-100, now.unrest, now.unit, now.sure, bound._room)
     course = (3, *rounds, order, *learning, max(1, rounds[2]), np.inf, 0.0)
-    room, inverse = np.empty(threads * problem.d), 1 / (problem.lam * n)
+    inverse = 1 / (problem.lam * n)
     step = (problem.examples.native, problem.loss.native, 0.0, inverse * problem.examples.square_norms, inverse)
     popular = np.asarray(popular, dtype=np.int64)
     hearing = (merges, popular, sigma, stretches)
+    room = np.empty(kernels.copies_room(threads, problem.d, len(popular)))
     told = kernels.dfsdca_copies(kernels.Crew(threads), alone, *step, course, *hearing, room, alpha, w)
     (moved,), now.unit, now.sure, (sigma, left), (walked,), deserted = told
     assert kept is None or left == kept
@@ -206,24 +211,24 @@ def test_epochs_hardly_grow_with_copies_on_words():
 
 def test_plans_use_no_more_copies_than_pay():
     many = make_words(n=4000, d=500, each=40)
-    assert copies.plan_copies(many, 1) == copies.CopiesPlan(1, 1, 1, 1.0)
-    assert copies.plan_copies(many, 2).threads == 2
-    assert copies.plan_copies(many, 2).merges > 1
+    assert plan(many, 1) == copies.CopiesPlan(1, 1, 1, 1.0)
+    assert plan(many, 2).threads == 2
+    assert plan(many, 2).merges > 1
     wide = make_words(n=20, d=100_000)
-    assert copies.plan_copies(wide, 16).threads == 1
-    assert copies.plan_copies(many, 2).stretches == 1  # all features cost as much as the popular ones
+    assert plan(wide, 16).threads == 1
+    assert plan(many, 2).stretches == 1  # all features cost as much as the popular ones
     hard = make_words(n=4000, d=500, each=40, lam=1e-6)
-    assert copies.plan_copies(hard, 16).gain < copies.plan_copies(many, 16).gain
+    assert plan(hard, 16).gain < plan(many, 16).gain
 
 
 def test_stretches_are_for_hard_problems_of_many_features():
     easy, hard = (make_words(n=20_000, d=40_000, each=60, lam=lam) for lam in (100.0, 0.01))
-    assert copies.plan_copies(easy, 2).stretches == 1
-    assert copies.plan_copies(hard, 2).stretches == 3
+    assert plan(easy, 2).stretches == 1
+    assert plan(hard, 2).stretches == 2
     result = df.solve(hard, method="dfsdca-copies", n_threads=2, tol=1e-5)
     assert result.status == "converged"
     few = make_words(n=20_000, d=40_000, each=1, lam=0.01)
-    assert copies.plan_copies(few, 16).stretches == 1  # stretches would be too short
+    assert plan(few, 16).stretches == 1  # stretches would be too short
 
 
 def test_auto_copies_takes_them_where_they_pay():

@@ -211,7 +211,7 @@ def test_easy_examples_are_left_in_peace():
 def test_auto_takes_it_and_says_so():
     wide = df.Problem(sparse.random(50, 6000, 0.05, "csr", rng=np.random.default_rng(0)),
                       df.losses.Logistic(np.arange(50) % 2), 0.1)  # fmt: skip
-    assert df.solve(wide, method="auto").sampling == "Restless()"
+    assert df.solve(wide, method="auto").sampling == "Restless(rounds=8)"
     assert df.solve(wide, method="auto", sampling="uniform").sampling == "Uniform()"
     assert df.solve(wide, method="auto", step="per-example").sampling == "Shuffled()"
 

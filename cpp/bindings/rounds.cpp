@@ -83,14 +83,14 @@ static void require_features(const In<Size>& features, Size d) {
 // The same, and (sigma, stretches), what alpha would have moved had no move been shortened, for each question, and whether the
 // first thread let the others go.
 static nb::tuple dfsdca_copies(Crew& crew, bool alone, nb::tuple rows_tuple, nb::tuple loss_tuple, double slack, In<double> scale, double inverse,
-                               nb::tuple course_tuple, Size merges, In<Size> popular, double sigma, Size stretches, Out<double> copies, Out<double> alpha, Out<double> w) {
+                               nb::tuple course_tuple, Size merges, In<Size> popular, double sigma, Size stretches, Out<double> room, Out<double> alpha, Out<double> w) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
     const Size n = examples_of(rows), d = features_of(rows);
     const ImplicitStep step{scale.data(), stride_of(scale, n), slack};
     require_size("alpha", alpha.size(), n);
     require_size("w", w.size(), d);
-    require_size("copies", copies.size(), crew.size() * d);
+    require_size("room", room.size(), Copies::room_for(crew.size(), d, Size(popular.size())));
     if (merges < 1 || stretches < 1 || !(sigma >= 1)) throw nb::value_error("merges, stretches and sigma must be at least 1.");
     require_features(popular, d);
     Pace pace{sigma, popular.size() > 0 ? stretches : 1};
@@ -99,7 +99,7 @@ static nb::tuple dfsdca_copies(Crew& crew, bool alone, nb::tuple rows_tuple, nb:
     bool deserted = false;
     {
         nb::gil_scoped_release release;
-        const CopiesTask task{rows, loss, step, inverse, course.rounds, n, d, merges, popular.data(), Size(popular.size()), copies.data(), alpha.data(), w.data()};
+        const CopiesTask task{rows, loss, step, inverse, course.rounds, n, d, merges, popular.data(), Size(popular.size()), room.data(), alpha.data(), w.data()};
         Copies all(task, crew.size());
         Barrier barrier(crew.size());
         const Unrest before = course.unrest;
@@ -130,8 +130,9 @@ void bind_rounds(nb::module_& module) {
         .def_prop_ro("size", &Crew::size);
     module.def("dfsdca_rounds", &dfsdca_rounds, nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert().none(), nb::arg("scale"),
                nb::arg("inverse"), nb::arg("course"), nb::arg("alpha").noconvert(), nb::arg("w").noconvert());
+    module.def("copies_room", &Copies::room_for, nb::arg("parts"), nb::arg("features"), nb::arg("popular"));
     module.def("popular", &popular, nb::arg("rows"), nb::arg("most"));
     module.def("dfsdca_copies", &dfsdca_copies, nb::arg("crew"), nb::arg("alone"), nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert(), nb::arg("scale"),
-               nb::arg("inverse"), nb::arg("course"), nb::arg("merges"), nb::arg("popular"), nb::arg("sigma"), nb::arg("stretches"), nb::arg("copies").noconvert(),
+               nb::arg("inverse"), nb::arg("course"), nb::arg("merges"), nb::arg("popular"), nb::arg("sigma"), nb::arg("stretches"), nb::arg("room").noconvert(),
                nb::arg("alpha").noconvert(), nb::arg("w").noconvert());
 }

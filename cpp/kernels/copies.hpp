@@ -28,7 +28,7 @@ struct CopiesTask {
     Size merges;  // in a round
     const Size* popular;
     Size popular_count;
-    double* copies;  // parts times d
+    double* room;  // as much as Copies::room_for says
     double* alpha;
     double* w;
 };
@@ -43,11 +43,15 @@ class Copies {
   public:
     Copies(const CopiesTask& task, int parts)
         : task_(task), parts_(std::size_t(parts)), dealer_(parts_, task.rounds, task.n, task.alpha),
-          all_{task.d, task.w, task.copies, parts}, popular_(task.popular, task.popular_count, parts) {
-        for (int t = 0; t < parts; ++t) part(t).sum.resize(std::size_t(low(task.d, t + 1) - low(task.d, t)));
+          all_{task.d, task.w, task.room, parts}, popular_(task.popular, task.popular_count, parts, task.room + (parts + 1) * task.d) {
+        for (int t = 0; t < parts; ++t) part(t).sum = task.room + parts * task.d + low(task.d, t);
         moved_.reserve(std::size_t(task.rounds.count));  // a thread of the crew must not throw
         walked_.reserve(std::size_t(task.rounds.count));
     }
+
+    // Copies of w, sums of moves, and the same for popular features: memory that is used again from one call to the next, since
+    // fresh memory costs as much time as it takes to fill it, and more.
+    static Size room_for(int parts, Size d, Size popular) { return (parts + 1) * d + Popular::room_for(parts, popular); }
 
     // By all threads. What is learnt is the same in each: none has to tell the others. But where the first one waits for the
     // others most of the time, it lets them go, for such a wait may take milliseconds. That they come late is nothing: the first
@@ -144,7 +148,7 @@ class Copies {
         Part& p = part(t);
         if (s == 0) p.moves = {};
         const Size first = low(popular_.size(), t), last = low(popular_.size(), t + 1);
-        p.moves.add(popular_.exchange().add_up(t, first, last, 1 / sigma, p.sum.data()));
+        p.moves.add(popular_.exchange().add_up(t, first, last, 1 / sigma, p.sum));
     }
 
     // Of all features that are this part's to add up. In most blocks no move is shortened, so w moves at once.
@@ -152,12 +156,12 @@ class Copies {
         Part& p = part(t);
         const Size first = low(task_.d, t), last = low(task_.d, t + 1);
         if (pace.stretches == 1) {
-            p.moves = all_.add_up(t, first, last, 1 / pace.sigma, p.sum.data());
+            p.moves = all_.add_up(t, first, last, 1 / pace.sigma, p.sum);
             return;
         }
         const auto own = popular_.within(first, last);
         popular_.end(task_.w, own);
-        p.moves.add(all_.add_up(t, first, last, 1 / pace.sigma, p.sum.data()));
+        p.moves.add(all_.add_up(t, first, last, 1 / pace.sigma, p.sum));
         popular_.begin(task_.w, own);
     }
 
@@ -186,12 +190,12 @@ class Copies {
     // sigma^2 times what this part's features have moved since the block began, squared.
     double way_of(int t, const Pace& pace) {
         const Size first = low(task_.d, t), last = low(task_.d, t + 1);
-        const std::vector<double>& sum = part(t).sum;
+        const double* sum = part(t).sum;
         double way = 0;
-        for (Size j = first; j < last; ++j) way += sum[std::size_t(j - first)] * sum[std::size_t(j - first)];
+        for (Size j = first; j < last; ++j) way += sum[j - first] * sum[j - first];
         if (pace.stretches == 1) return way;
         popular_.since(popular_.within(first, last), [&](Size j, double began) {
-            const double latest = sum[std::size_t(j - first)], whole = pace.sigma * (task_.w[j] - began);
+            const double latest = sum[j - first], whole = pace.sigma * (task_.w[j] - began);
             way += whole * whole - latest * latest;
         });
         return way;
@@ -203,11 +207,9 @@ class Copies {
         const double back = (gamma - 1) / pace.sigma;
         double *w = task_.w, *copy = all_.copy_of(t);
         if (pace.stretches > 1) {  // the sum of a popular feature becomes what takes it back as far
-            popular_.since(popular_.within(first, last), [&](Size j, double began) {
-                p.sum[std::size_t(j - first)] = pace.sigma * (w[j] - began);
-            });
+            popular_.since(popular_.within(first, last), [&](Size j, double began) { p.sum[j - first] = pace.sigma * (w[j] - began); });
         }
-        for (Size j = first; j < last; ++j) copy[j] = w[j] += back * p.sum[std::size_t(j - first)];
+        for (Size j = first; j < last; ++j) copy[j] = w[j] += back * p.sum[j - first];
         if (pace.stretches > 1) popular_.begin(w, popular_.within(first, last));
         const auto [from, to] = visits_of(t, m);
         for (Size k = from; k < to; ++k) {

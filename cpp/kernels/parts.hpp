@@ -24,7 +24,7 @@ struct alignas(64) Part {
     std::vector<double> before;  // alpha of these
     double moved = 0, walked = 0;  // of them all: as alpha moved in the end, and as the visits would have it
     double latest = 0;           // of those since w was last moved
-    std::vector<double> sum;     // of all parts' moves of its features
+    double* sum = nullptr;       // of all parts' moves of its features
     Moves moves;                 // of these, and of its popular features
     double way = 0;              // that these have gone, squared
     bool begun = false;  // whether its copy has been made once in this call

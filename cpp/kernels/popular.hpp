@@ -34,11 +34,10 @@ std::vector<Size> popular_features(const R& rows, Size most) {
 // Their copies lie side by side, so that little memory goes from core to core.
 class Popular {
   public:
-    Popular(const Size* features, Size count, int parts)
-        : features_(features), count_(count), room_(std::size_t((parts + 2) * count)), began_(room_.data() + count),
-          exchange_{count, room_.data(), began_ + count, parts} {}
-    Popular(const Popular&) = delete;
-    Popular& operator=(const Popular&) = delete;
+    Popular(const Size* features, Size count, int parts, double* room)
+        : features_(features), count_(count), began_(room), exchange_{count, room + count, room + 2 * count, parts} {}
+
+    static Size room_for(int parts, Size count) { return (parts + 2) * count; }
 
     Size size() const { return count_; }
     const Exchange& exchange() const { return exchange_; }
@@ -75,9 +74,8 @@ class Popular {
 
     const Size* features_;
     const Size count_;
-    std::vector<double> room_;
-    double* began_;  // w when the block began
-    Exchange exchange_;
+    double* const began_;  // w when the block began
+    const Exchange exchange_;
 };
 
 }  // namespace dualfree

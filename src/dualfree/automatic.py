@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dualfree.costs import TITLES, Costs, estimate
-from dualfree.methods.copies import CopiesPlan, plan_copies
+from dualfree.methods.copies import CopiesPlan, plan_copies, rounds_of
 from dualfree.problem import Problem
 from dualfree.result import History, Result, Row, because
 from dualfree.samplings import Restless
@@ -94,7 +94,10 @@ def solve_automatically(
         return (bool(callback(row)) if callback is not None else False) or (switch is not None and switch(row))
 
     begun = time.perf_counter()
-    found = solve_by(name, problem, watch, **_options_of(first, problem, options), chosen=reason)
+    chosen = _options_of(first, problem, options)
+    if name == "dfsdca-copies":
+        chosen["sampling"] = rounds_of(problem)
+    found = solve_by(name, problem, watch, **chosen, chosen=reason)
     if switch is None or not switch.reason:
         return found
     kept = ("tol", "absolute_tol", "progress", "seed", "n_threads", "evaluate_every")
@@ -138,7 +141,7 @@ def steps(problem: Problem, sampling: Any, step: Any) -> dict[str, Any]:
 def _copies(problem: Problem, n_threads: int) -> CopiesPlan | None:
     """The copies of w for several threads, where they can be had and pay."""
     able = problem.examples.rounds and problem.loss.native is not None and problem.loss.all_convex and problem.mu == 0
-    planned = plan_copies(problem, n_threads) if able else None
+    planned = plan_copies(problem, n_threads, rounds_of(problem)) if able else None
     return planned if planned is not None and planned.gain >= _COPIES_PAY else None
 
 

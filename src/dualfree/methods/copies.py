@@ -1,5 +1,6 @@
 """dfSDCA on several threads, each of which moves a copy of w of its own."""
 
+import math
 from typing import Any, NamedTuple
 
 from dualfree import memory
@@ -11,7 +12,7 @@ from dualfree.methods.dfsdca import DfSDCA, native_step, take_in
 from dualfree.methods.turns import Turns
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Sampling
-from dualfree.samplings.restless import ROUNDS, Restless
+from dualfree.samplings.restless import Restless
 from dualfree.steps import StepRule
 
 # In nonzeros of a dfSDCA step, measured (docs/performance.md): what a visit costs beside its nonzeros, what adding up
@@ -22,6 +23,8 @@ _SPENT = 0.15  # part of a round's time that adding up may take, where there is 
 # What the account of rounding has for each visit: a copy may be 1 + σ times as long as w and counts a σ-th, adding it
 # up rounds T + 5 times more for each of T or more visits, and a shortened α three times.
 _ROUNDINGS = 4
+_OFTEN = 8.0  # stretches in an epoch of the hardest problems, for each thread
+_EASY = 1.0  # hardness up to which fewer and longer rounds, which cost less time, cost hardly an epoch
 _STRETCH, _POWER = 0.3, 1.5  # epochs that each further copy costs, and the power of how hard the problem is
 
 
@@ -37,7 +40,21 @@ class CopiesPlan(NamedTuple):
     gain: float
 
 
-def plan_copies(problem: Problem, n_threads: int) -> CopiesPlan:
+def rounds_of(problem: Problem) -> Restless:
+    """The rounds to share out.
+
+    Examples
+    --------
+    >>> import dualfree as df
+    >>> import numpy as np
+    >>> X = np.eye(20)
+    >>> [rounds_of(df.Problem(X, df.losses.Squared(X[0]), lam=lam)) for lam in (1.0, 1e-3)]
+    [Restless(rounds=4), Restless(rounds=8)]
+    """
+    return Restless(4) if problem.hardness <= _EASY else Restless()
+
+
+def plan_copies(problem: Problem, n_threads: int, sampling: Restless) -> CopiesPlan:
     """The best of up to `n_threads` copies.
 
     Each of T threads makes a T-th of the visits, and adds up a T-th of the features of T copies. Since a copy hears of
@@ -52,18 +69,19 @@ def plan_copies(problem: Problem, n_threads: int) -> CopiesPlan:
     >>> from scipy import sparse
     >>> X = sparse.random(4000, 500, 0.1, "csr", rng=np.random.default_rng(0))
     >>> problem = df.Problem(X, df.losses.Squared(np.ones(4000)), lam=1.0)
-    >>> chosen = plan_copies(problem, n_threads=2)
+    >>> chosen = plan_copies(problem, 2, rounds_of(problem))
     >>> chosen.threads, chosen.merges, chosen.stretches, round(chosen.gain, 1)
-    (2, 4, 1, 1.7)
+    (2, 8, 1, 1.7)
     """
     hard = (problem.hardness / (1 + problem.hardness)) ** _POWER
-    work = (problem.examples.products + _VISIT * problem.n) / ROUNDS
+    work = (problem.examples.products + _VISIT * problem.n) / sampling.rounds
     merge = _FEATURE * problem.d + _MERGE
     exchange = _SCATTERED * _POPULAR + _MERGE
     plans = [CopiesPlan(1, 1, 1, 1.0)]
     for threads in {min(2**k, n_threads) for k in range(1, 11)} - {1}:
         merges = max(1, round(_SPENT * work / threads / merge))
-        stretches = _stretches(problem, threads, merges, _SPENT * work / threads / merges / exchange)
+        affordable = _SPENT * work / threads / merges / exchange
+        stretches = _stretches(problem, threads, merges * sampling.rounds, affordable)
         adding = merges * (merge + (stretches - 1) * exchange)
         cost = (work / threads + adding) * (1 + _STRETCH / stretches * (threads - 1) * hard)
         plans.append(CopiesPlan(threads, merges, stretches, work / cost))
@@ -71,12 +89,15 @@ def plan_copies(problem: Problem, n_threads: int) -> CopiesPlan:
 
 
 def _stretches(problem: Problem, threads: int, merges: int, affordable: float) -> int:
-    """From one time that all features are added up to the next: 1 where that costs about as much for few of them."""
+    """From one of so many times in an epoch that all features are added up to the next.
+
+    1 where that costs about as much for few of them.
+    """
     if _FEATURE * problem.d < 2 * _SCATTERED * _POPULAR:
         return 1
-    wanted = 1 + threads * problem.hardness / (1 + problem.hardness)
-    visits = problem.n / ROUNDS / merges / threads  # of which every stretch has some
-    return max(1, min(round(wanted), 1 + int(affordable), int(visits / 4)))
+    wanted = _OFTEN / merges * threads * problem.hardness / (1 + problem.hardness)
+    visits = problem.n / merges / threads  # of which every stretch has some
+    return max(1, min(math.ceil(wanted), 1 + int(affordable), int(visits / 4)))
 
 
 class DfSDCACopies(DfSDCA):
@@ -131,13 +152,13 @@ class DfSDCACopies(DfSDCA):
         self._crew: Any = None
         self._turns = Turns()
         self._plan: CopiesPlan
-        self._copies: Floats
+        self._room: Floats
         self._popular: Indices
         self._pace: tuple[float, int]  # σ, and stretches from one time that all is added up to the next
 
     @classmethod
     def default_sampling(cls, problem: Problem) -> Sampling:
-        return Restless()
+        return rounds_of(problem)
 
     @property
     def takes_rounds(self) -> bool:
@@ -149,17 +170,19 @@ class DfSDCACopies(DfSDCA):
         rows = self.problem.examples.shifted(state.centre)
         step = (rows, *native_step(self.problem, self.problem.lam, self.rule))
         course = (rounds.native, self._plan.merges, self._popular, *self._pace)
-        told = kernels.dfsdca_copies(self._crew, self._turns.alone, *step, *course, self._copies, state.alpha, state.w)
+        told = kernels.dfsdca_copies(self._crew, self._turns.alone, *step, *course, self._room, state.alpha, state.w)
         moved, unit, sure, self._pace, walked, deserted = told
         self._turns.learn(deserted)
         take_in(state, rounds.end(unit, sure, len(moved)), moved, walked, _ROUNDINGS)
 
     def _prepare(self) -> None:
-        self._plan = plan_copies(self.problem, self.n_threads)
+        sampling = self.sampling.sampling
+        assert isinstance(sampling, Restless)
+        self._plan = plan_copies(self.problem, self.n_threads, sampling)
         self._crew = kernels.Crew(self._plan.threads)
-        self._copies = memory.empty(self._plan.threads * self.problem.d)
         most = _POPULAR if self._plan.stretches > 1 else 0
         self._popular = kernels.popular(self.problem.examples.native, most)
+        self._room = memory.empty(kernels.copies_room(self._plan.threads, self.problem.d, len(self._popular)))
         self._pace = (1.0, self._plan.stretches)
 
     def glance(self, state: State) -> Glance | None:
