@@ -1,6 +1,9 @@
-// Threads for the length of one call: no thread outlives it, so forking and pickling need no care.
+// Threads for the length of one call: none works beyond it, so forking and pickling need no care.
 #pragma once
 #include <atomic>
+#include <limits>
+#include <memory>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -78,6 +81,55 @@ void in_parallel(int threads, Work&& work) {
 // Part t of 0 .. size when it is cut into `parts`
 inline Size cut(Size size, Size parts, Size t) { return size / parts * t + std::min(t, size % parts); }
 
+// A room that may be entered until it is closed.
+class Door {
+  public:
+    bool enter() {
+        int inside = inside_.load(std::memory_order_relaxed);
+        while (inside >= 0)
+            if (inside_.compare_exchange_weak(inside, inside + 1, std::memory_order_acquire)) return true;
+        return false;
+    }
+
+    void leave() { inside_.fetch_sub(1, std::memory_order_release); }
+
+    // Waits until all who are inside have left.
+    void close() {
+        inside_.fetch_add(closed, std::memory_order_relaxed);
+        spin_until([this] { return inside_.load(std::memory_order_acquire) == closed; });
+    }
+
+  private:
+    static constexpr int closed = std::numeric_limits<int>::min() / 2;
+    std::atomic<int> inside_{0};
+};
+
+// work(t) by this thread (t = 0), and by others that come while it is at it: for work that is taken in pieces. Whoever has no core
+// until it is done goes home without having seen it, so that nobody waits for a thread that another program keeps from
+// beginning. A system that refuses a thread does with fewer.
+template <class Work>
+void with_helpers(int threads, Work&& work) {
+    if (threads <= 1) {
+        work(0);
+        return;
+    }
+    const auto door = std::make_shared<Door>();
+    struct Closing {
+        Door& door;
+        ~Closing() { door.close(); }
+    } closing{*door};
+    try {
+        for (int t = 1; t < threads; ++t)
+            std::thread([door, &work, t] {
+                if (!door->enter()) return;
+                work(t);
+                door->leave();
+            }).detach();
+    } catch (const std::system_error&) {
+    }
+    work(0);
+}
+
 // Pieces 0 .. count - 1 of some work, each for whichever thread is free: one that has no core for a while, or a slow one, keeps
 // the others waiting for the piece in its hands alone. `finish` waits until all are done, by whomever.
 class Pieces {
@@ -107,7 +159,7 @@ template <class Work>
 void in_pieces(int threads, Size size, Work&& work) {
     const Size count = threads <= 1 ? 1 : 8 * threads;
     Pieces pieces(count);
-    in_parallel(threads, [&](int) { pieces.take([&](Size k) { work(cut(size, count, k), cut(size, count, k + 1)); }); });
+    with_helpers(threads, [&](int) { pieces.take([&](Size k) { work(cut(size, count, k), cut(size, count, k + 1)); }); });
 }
 
 // Threads that are worth starting for so much work (nonzeros): starting one costs as much as some 20,000 of them.
