@@ -189,7 +189,8 @@ def test_the_dual_never_falls(loss, alike, stretches):
 
 @pytest.mark.parametrize("loss", [df.losses.Logistic, df.losses.SquaredHinge, df.losses.Squared])
 @pytest.mark.parametrize("options", [{}, {"intercept": True}])
-def test_the_certified_optimum_with_any_number_of_threads(loss, options):
+def test_the_certified_optimum_with_any_number_of_threads(monkeypatch, loss, options):
+    monkeypatch.setattr(copies.DfSDCACopies, "_together", lambda self: True)  # as if each had a core of its own
     problem = make_words(loss=loss, lam=0.1, **options)
     best = df.solve(problem, method="auto", tol=1e-10, max_epochs=1000).certificate.value
     for n_threads in (1, 2, 5):
@@ -198,6 +199,32 @@ def test_the_certified_optimum_with_any_number_of_threads(loss, options):
         assert best * (1 - 1e-9) <= results[0].certificate.value <= best * (1 + 1e-6)
         assert results[0].w.tobytes() == results[1].w.tobytes()
         assert results[0].alpha.tobytes() == results[1].alpha.tobytes()
+
+
+def test_where_threads_have_no_core_it_is_plain_dfsdca(monkeypatch):
+    problem = make_words(lam=0.1)
+    monkeypatch.setattr(copies.DfSDCACopies, "_together", lambda self: False)
+    alone = df.solve(problem, method="dfsdca-copies", n_threads=2, tol=1e-7)
+    plain = df.solve(problem, method="dfsdca", sampling=copies.rounds_of(problem), step="implicit", tol=1e-7)
+    assert alone.w.tobytes() == plain.w.tobytes()
+    assert alone.epochs == plain.epochs
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_threads_that_come_and_go_lead_to_the_same_optimum(monkeypatch, intercept):
+    problem = make_words(n=6000, lam=0.01, intercept=intercept)
+    here = iter([True, False, False, True] * 1000)
+    monkeypatch.setattr(copies.DfSDCACopies, "_together", lambda self: next(here))
+    result = df.solve(problem, method="dfsdca-copies", n_threads=2, tol=1e-8, evaluate_every=0.5)
+    best = df.solve(problem, method="dfsdca", tol=1e-9, max_epochs=1000).certificate
+    assert result.status == "converged"
+    assert best.value - best.gap <= result.certificate.value <= (best.value + best.gap) * (1 + 1e-8)
+
+
+def test_a_crew_answers():
+    assert kernels.Crew(1).present()
+    crew = kernels.Crew(3)
+    assert any(crew.present() for _ in range(10_000))  # a second, for threads that share a core
 
 
 def test_epochs_hardly_grow_with_copies_on_words():

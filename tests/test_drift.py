@@ -51,9 +51,7 @@ def test_the_bound_is_above_what_rounding_did(monkeypatch, loss, lam, options):
     monkeypatch.setattr(DfSDCA, "glance", glance)
     monkeypatch.setattr("dualfree.lookout.Lookout.due", lambda self, moved, epoch: True)
     monkeypatch.setattr("dualfree.lookout.Lookout.watch", lambda self, epoch: None)
-    monkeypatch.setattr(
-        "dualfree.methods.copies.plan_copies", lambda *_: CopiesPlan(3, 2, 3, 1.0)
-    )
+    monkeypatch.setattr("dualfree.methods.copies.plan_copies", lambda *_: CopiesPlan(3, 2, 3, 1.0))
     df.solve(problem, **options, tol=1e-14, max_epochs=30)
     assert len(seen) > 10
     for bound, distance, found in seen.values():

@@ -126,6 +126,7 @@ def test_a_kernel_that_asks_by_itself_ends_where_python_would(monkeypatch, metho
     for kernel in ("dfsdca_rounds", "dfsdca_copies"):
         plain = getattr(kernels, kernel)
         monkeypatch.setattr(kernels, kernel, lambda *a, plain=plain: calls.append(1) or plain(*a))
+    monkeypatch.setattr("dualfree.methods.copies.DfSDCACopies._together", lambda self: True)  # as if all had a core
     by_itself = df.solve(problem, **settings)
     fewer = len(calls)
     monkeypatch.setattr("dualfree.lookout.Lookout.watch", lambda self, epoch: None)

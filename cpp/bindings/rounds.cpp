@@ -126,6 +126,7 @@ void bind_rounds(nb::module_& module) {
                  if (threads < 1) throw nb::value_error("threads must be at least 1.");
                  new (crew) Crew(threads);
              })
+        .def("present", &Crew::present)
         .def("rest", &Crew::rest)
         .def_prop_ro("size", &Crew::size);
     module.def("dfsdca_rounds", &dfsdca_rounds, nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert().none(), nb::arg("scale"),

@@ -54,8 +54,8 @@ class Copies {
     static Size room_for(int parts, Size d, Size popular) { return (parts + 1) * d + Popular::room_for(parts, popular); }
 
     // By all threads. What is learnt is the same in each: none has to tell the others. But where the first one waits for the
-    // others most of the time, it lets them go, for such a wait may take milliseconds. That they come late is nothing: the first
-    // round does not count.
+    // others most of the time, it lets them go, for such a wait may take milliseconds, and does their work until the next question.
+    // That they come late is nothing: the first round does not count.
     void run(Turn& turn, Unrest& unrest, Pace& pace) {
         for (Size r = 0; r < task_.rounds.count; ++r) {
             dealer_.deal(turn, unrest, r);
@@ -70,7 +70,7 @@ class Copies {
             if (deserted_) turn.go_alone(parts());
             if (unrest.grow()) turn.each([&](int t) { unrest.rescale(low(task_.n, t), low(task_.n, t + 1)); });
             unrest.begin_again();
-            if (task_.rounds.asked_after(r) && answer(turn)) return;
+            if (task_.rounds.asked_after(r) && (answer(turn) || deserted_)) return;
         }
     }
 

@@ -115,10 +115,11 @@ class DfSDCACopies(DfSDCA):
     all stretches but the last, and m_t all others. Then ``γ = 1 − (r − σ) Σ‖m‖²/‖Δw‖²`` where r is above σ, with the
     same denominator as r and all of w's way; without stretches this is σ/r.
 
-    Threads that wait for each other need a core each. Where other programs keep them from it, one thread does the work
-    of all, with the same bits, until they are free again (`Turns`).
+    Threads that wait for each other need a core each. Where other programs keep them from it, one thread goes on by
+    itself, as plain dfSDCA, until they are free again (`Turns`).
 
-    The answer depends on the number of threads, within the tolerance, and for one number it is always the same.
+    The answer depends on the number of threads, within the tolerance. For one number it is always the same, as long as
+    each thread has a core.
     """
 
     takes_l1 = False
@@ -149,8 +150,8 @@ class DfSDCACopies(DfSDCA):
                 "method='dfsdca-copies' takes sampling='restless' and step='implicit' or 'nearly-implicit', not "
                 f"{sampling.sampling!r} and step={rule.name!r}; method='dfsdca' takes all of them."
             )
-        self._crew: Any = None
         self._turns = Turns()
+        self._crew: Any
         self._plan: CopiesPlan
         self._room: Floats
         self._popular: Indices
@@ -165,15 +166,24 @@ class DfSDCACopies(DfSDCA):
         return True
 
     def advance_by_rounds(self, state: State, rounds: Any) -> None:
-        if self._crew is None:
-            self._prepare()
+        if not self._together():
+            super().advance_by_rounds(state, rounds)
+            return
         rows = self.problem.examples.shifted(state.centre)
         step = (rows, *native_step(self.problem, self.problem.lam, self.rule))
         course = (rounds.native, self._plan.merges, self._popular, *self._pace)
-        told = kernels.dfsdca_copies(self._crew, self._turns.alone, *step, *course, self._room, state.alpha, state.w)
+        told = kernels.dfsdca_copies(self._crew, False, *step, *course, self._room, state.alpha, state.w)
         moved, unit, sure, self._pace, walked, deserted = told
         self._turns.learn(deserted)
         take_in(state, rounds.end(unit, sure, len(moved)), moved, walked, _ROUNDINGS)
+
+    def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
+        self._prepare()
+        return super().start(alpha, intercept)
+
+    def _together(self) -> bool:
+        """Whether the next rounds are for all threads."""
+        return self._turns.begin() and self._crew.present()
 
     def _prepare(self) -> None:
         sampling = self.sampling.sampling
@@ -195,5 +205,4 @@ class DfSDCACopies(DfSDCA):
 
     def _rest(self) -> None:
         """A pass has threads of its own, and ours would keep their cores, waiting for the next round."""
-        if self._crew is not None:
-            self._crew.rest()
+        self._crew.rest()
