@@ -116,7 +116,7 @@ def test_one_thread_for_all_parts_gives_the_same_bits(threads):
     problem, answers = make_words(), []
     for alone in (False, True):
         bound, alpha = Restless().bind(problem), None
-        popular = kernels.popular(problem.examples.native, 100)
+        popular = kernels.popular(problem.examples.native, 100, np.empty(problem.d))
         for first in range(0, 6000, 1000):
             order = np.random.default_rng(0).permutation(2000)[first : first + 1000] if first < 2000 else None
             rounds = (first // 250, 250.0, 4)
@@ -141,7 +141,7 @@ def test_blocks_that_have_to_be_shortened_by_more_than_a_half_do_without_stretch
 def test_popular_features_have_the_largest_sums_of_squares(layout, most):
     X, y = make_data()
     problem = df.Problem(LAYOUTS[layout](X), df.losses.Logistic(y), lam=0.1)
-    found = kernels.popular(problem.examples.native, most)
+    found = kernels.popular(problem.examples.native, most, np.empty(problem.d))
     assert found.tolist() == sorted(np.argsort(-(X**2).sum(axis=0))[:most])
 
 

@@ -68,10 +68,11 @@ static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack
 }
 
 // Those that are most popular, up to so many.
-static Array<Size> popular(nb::tuple rows_tuple, Size most) {
+static Array<Size> popular(nb::tuple rows_tuple, Size most, Out<double> room) {
     const Rows rows = rows_from(rows_tuple);
+    require_size("room", room.size(), features_of(rows));
     if (most < 0) throw nb::value_error("most must not be negative.");
-    return to_array(std::visit([&](const auto& r) { return popular_features(r, most); }, rows));
+    return to_array(std::visit([&](const auto& r) { return popular_features(r, most, room.data()); }, rows));
 }
 
 static void require_features(const In<Size>& features, Size d) {
@@ -132,7 +133,7 @@ void bind_rounds(nb::module_& module) {
     module.def("dfsdca_rounds", &dfsdca_rounds, nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert().none(), nb::arg("scale"),
                nb::arg("inverse"), nb::arg("course"), nb::arg("alpha").noconvert(), nb::arg("w").noconvert());
     module.def("copies_room", &Copies::room_for, nb::arg("parts"), nb::arg("features"), nb::arg("popular"));
-    module.def("popular", &popular, nb::arg("rows"), nb::arg("most"));
+    module.def("popular", &popular, nb::arg("rows"), nb::arg("most"), nb::arg("room").noconvert());
     module.def("dfsdca_copies", &dfsdca_copies, nb::arg("crew"), nb::arg("alone"), nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert(), nb::arg("scale"),
                nb::arg("inverse"), nb::arg("course"), nb::arg("merges"), nb::arg("popular"), nb::arg("sigma"), nb::arg("stretches"), nb::arg("room").noconvert(),
                nb::arg("alpha").noconvert(), nb::arg("w").noconvert());

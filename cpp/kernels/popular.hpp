@@ -8,22 +8,21 @@
 
 namespace dualfree {
 
-// Up to `most` features, those in which some hundred rows have the largest sums of squares, in order of their number.
+// Up to `most` features, those in which some hundred rows have the largest sums of squares, in order of their number. `squares` is
+// room for one number for each feature.
 template <class R>
-std::vector<Size> popular_features(const R& rows, Size most) {
+std::vector<Size> popular_features(const R& rows, Size most, double* squares) {
     constexpr Size looked_at = 300;
-    if (most == 0) return {};
-    std::vector<double> squares(std::size_t(rows.d));
     std::vector<Size> found;
-    const Size stride = std::max<Size>(1, rows.n / looked_at);
-    for (Size i = 0; i < rows.n; i += stride)
+    if (most == 0) return found;
+    std::fill(squares, squares + rows.d, 0.0);
+    for (Size i = 0; i < rows.n; i += std::max<Size>(1, rows.n / looked_at))
         rows.for_each(i, [&](Size j, double x) {
-            double& sum = squares[std::size_t(j)];
-            if (sum == 0) found.push_back(j);
-            sum += x * x;
+            if (squares[j] == 0) found.push_back(j);
+            squares[j] += x * x;
         });
     const auto last = found.begin() + std::min(most, Size(found.size()));
-    const auto larger = [&](Size j, Size k) { return std::pair(-squares[std::size_t(j)], j) < std::pair(-squares[std::size_t(k)], k); };
+    const auto larger = [&](Size j, Size k) { return std::pair(-squares[j], j) < std::pair(-squares[k], k); };
     std::nth_element(found.begin(), last, found.end(), larger);
     found.erase(last, found.end());
     std::sort(found.begin(), found.end());

@@ -191,7 +191,7 @@ class DfSDCACopies(DfSDCA):
         self._plan = plan_copies(self.problem, self.n_threads, sampling)
         self._crew = kernels.Crew(self._plan.threads)
         most = _POPULAR if self._plan.stretches > 1 else 0
-        self._popular = kernels.popular(self.problem.examples.native, most)
+        self._popular = kernels.popular(self.problem.examples.native, most, memory.empty(self.problem.d))
         self._room = memory.empty(kernels.copies_room(self._plan.threads, self.problem.d, len(self._popular)))
         self._pace = (1.0, self._plan.stretches)
 
