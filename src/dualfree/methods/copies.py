@@ -23,7 +23,7 @@ _SPENT = 0.15  # part of a round's time that adding up may take, where there is 
 # What the account of rounding has for each visit: a copy may be 1 + σ times as long as w and counts a σ-th, adding it
 # up rounds T + 5 times more for each of T or more visits, and a shortened α three times.
 _ROUNDINGS = 4
-_OFTEN = 8.0  # stretches in an epoch of the hardest problems, for each thread
+_UNHEARD = 700.0  # visits of the others that a stretch may go without hearing of, where the problem is hard
 _EASY = 1.0  # hardness up to which fewer and longer rounds, which cost less time, cost hardly an epoch
 _STRETCH, _POWER = 0.3, 1.5  # epochs that each further copy costs, and the power of how hard the problem is
 
@@ -75,29 +75,24 @@ def plan_copies(problem: Problem, n_threads: int, sampling: Restless) -> CopiesP
     """
     hard = (problem.hardness / (1 + problem.hardness)) ** _POWER
     work = (problem.examples.products + _VISIT * problem.n) / sampling.rounds
-    merge = _FEATURE * problem.d + _MERGE
-    exchange = _SCATTERED * _POPULAR + _MERGE
+    merge, exchange = _FEATURE * problem.d + _MERGE, _SCATTERED * _POPULAR + _MERGE
     plans = [CopiesPlan(1, 1, 1, 1.0)]
     for threads in {min(2**k, n_threads) for k in range(1, 11)} - {1}:
-        merges = max(1, round(_SPENT * work / threads / merge))
-        affordable = _SPENT * work / threads / merges / exchange
-        stretches = _stretches(problem, threads, merges * sampling.rounds, affordable)
-        adding = merges * (merge + (stretches - 1) * exchange)
+        stretches = _stretches(problem, threads, sampling, _SPENT * work / threads / exchange)
+        merges = 1 if stretches > 1 else max(1, round(_SPENT * work / threads / merge))
+        adding = merges * merge + (stretches - 1) * exchange
         cost = (work / threads + adding) * (1 + _STRETCH / stretches * (threads - 1) * hard)
         plans.append(CopiesPlan(threads, merges, stretches, work / cost))
     return max(plans, key=lambda each: (each.gain, -each.threads))
 
 
-def _stretches(problem: Problem, threads: int, merges: int, affordable: float) -> int:
-    """From one of so many times in an epoch that all features are added up to the next.
-
-    1 where that costs about as much for few of them.
-    """
+def _stretches(problem: Problem, threads: int, sampling: Restless, affordable: float) -> int:
+    """Of a round: 1 where to add up a few features costs about as much as to add up all."""
     if _FEATURE * problem.d < 2 * _SCATTERED * _POPULAR:
         return 1
-    wanted = _OFTEN / merges * threads * problem.hardness / (1 + problem.hardness)
-    visits = problem.n / merges / threads  # of which every stretch has some
-    return max(1, min(math.ceil(wanted), 1 + int(affordable), int(visits / 4)))
+    visits = problem.n / sampling.rounds
+    wanted = (1 - 1 / threads) * visits / _UNHEARD * problem.hardness / (1 + problem.hardness)
+    return max(1, min(math.ceil(wanted), 1 + int(affordable), int(visits / threads / 4)))  # each has some visits
 
 
 class DfSDCACopies(DfSDCA):
