@@ -23,7 +23,8 @@ _SPENT = 0.15  # part of a round's time that adding up may take, where there is 
 # What the account of rounding has for each visit: a copy may be 1 + σ times as long as w and counts a σ-th, adding it
 # up rounds T + 5 times more for each of T or more visits, and a shortened α three times.
 _ROUNDINGS = 4
-_UNHEARD = 700.0  # visits of the others that a stretch may go without hearing of, where the problem is hard
+_LEAST = 8  # times in an epoch that copies hear of each other
+_UNHEARD = 700.0  # visits of the other thread that a stretch may go without hearing of, where the problem is hard
 _EASY = 1.0  # hardness up to which fewer and longer rounds, which cost less time, cost hardly an epoch
 _STRETCH, _POWER = 0.3, 1.5  # epochs that each further copy costs, and the power of how hard the problem is
 
@@ -58,9 +59,9 @@ def plan_copies(problem: Problem, n_threads: int, sampling: Restless) -> CopiesP
     """The best of up to `n_threads` copies.
 
     Each of T threads makes a T-th of the visits, and adds up a T-th of the features of T copies. Since a copy hears of
-    the others' moves at the end of a stretch alone, the epochs become ``1 + 0.3/S (T − 1)(h/(1 + h))^1.5`` times as
-    many with S stretches, ``h = l ‖A‖²/(λn)``, by what was seen on texts. The harder the problem is and the more
-    threads there are, the more stretches pay, as long as they take little time.
+    the others' moves at the end of a stretch alone, the epochs become ``1 + 0.3 (T − 1)(h/(1 + h))^1.5`` times as
+    many, ``h = l ‖A‖²/(λn)``, by what was seen on texts; with several stretches, which are for two threads, half
+    of that more.
 
     Examples
     --------
@@ -78,21 +79,24 @@ def plan_copies(problem: Problem, n_threads: int, sampling: Restless) -> CopiesP
     merge, exchange = _FEATURE * problem.d + _MERGE, _SCATTERED * _POPULAR + _MERGE
     plans = [CopiesPlan(1, 1, 1, 1.0)]
     for threads in {min(2**k, n_threads) for k in range(1, 11)} - {1}:
-        stretches = _stretches(problem, threads, sampling, _SPENT * work / threads / exchange)
-        merges = 1 if stretches > 1 else max(1, round(_SPENT * work / threads / merge))
+        stretches = _stretches(problem, sampling, _SPENT * work / threads / exchange) if threads == 2 else 1
+        merges = 1 if stretches > 1 else max(_LEAST // sampling.rounds, round(_SPENT * work / threads / merge), 1)
         adding = merges * merge + (stretches - 1) * exchange
-        cost = (work / threads + adding) * (1 + _STRETCH / stretches * (threads - 1) * hard)
+        cost = (work / threads + adding) * (1 + _STRETCH / min(stretches, 2) * (threads - 1) * hard)
         plans.append(CopiesPlan(threads, merges, stretches, work / cost))
     return max(plans, key=lambda each: (each.gain, -each.threads))
 
 
-def _stretches(problem: Problem, threads: int, sampling: Restless, affordable: float) -> int:
-    """Of a round: 1 where to add up a few features costs about as much as to add up all."""
+def _stretches(problem: Problem, sampling: Restless, affordable: float) -> int:
+    """Of a round on two threads: 1 where to add up a few features costs about as much as to add up all.
+
+    With more threads the moves of rare features are too much alike as well: epochs were as many or more.
+    """
     if _FEATURE * problem.d < 2 * _SCATTERED * _POPULAR:
         return 1
-    visits = problem.n / sampling.rounds
-    wanted = (1 - 1 / threads) * visits / _UNHEARD * problem.hardness / (1 + problem.hardness)
-    return max(1, min(math.ceil(wanted), 1 + int(affordable), int(visits / threads / 4)))  # each has some visits
+    visits = problem.n / sampling.rounds / 2
+    wanted = max(_LEAST // sampling.rounds, math.ceil(visits / _UNHEARD * problem.hardness / (1 + problem.hardness)))
+    return max(1, min(wanted, 1 + int(affordable), int(visits / 4)))  # each has some visits
 
 
 class DfSDCACopies(DfSDCA):
