@@ -7,8 +7,11 @@ number, which is checked here. `make bench-threads` runs it.
 
 import json
 import os
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -65,17 +68,31 @@ def load(name: str, nonzeros: int) -> data.Data:
     return data.Data(X, y, f"synthetic, {X.nnz:,} nonzeros")
 
 
-def timed(call: Callable[[], Any], repeats: int) -> Timed:
-    """The whole call, several times."""
-    results = []
+def timed(calls: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, Timed]:
+    """Whole calls, several times each, by turns."""
+    last: dict[str, Any] = {}
 
-    def run() -> float:
+    def run(name: str) -> float:
         begun = time.perf_counter()
-        results.append(call())
+        last[name] = calls[name]()
         return time.perf_counter() - begun
 
-    seconds = take_turns({"": run}, repeats, warm_up=0)[""].median
-    return Timed(seconds, str(results[-1].status), results[-1].epochs, results[-1].w)
+    found = take_turns({name: partial(run, name) for name in calls}, repeats, warm_up=0)
+    return {
+        name: Timed(found[name].median, str(result.status), result.epochs, result.w) for name, result in last.items()
+    }
+
+
+@contextmanager
+def busy(programs: int) -> Iterator[None]:
+    """So many other programs that never rest."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(programs)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
 
 
 def scaling(
@@ -89,13 +106,14 @@ def scaling(
 
     modes = {
         "auto": {"method": "auto"},
-        "synchronous": {"method": "dfsdca", "sampling": sampling},
         "copies": {"method": "auto-copies"},
+        "synchronous": {"method": "dfsdca", "sampling": sampling},
     }
-    return {
-        mode: [timed(partial(call, count, **settings), repeats) for count in threads]
-        for mode, settings in modes.items()
+    calls = {
+        f"{mode} {count}": partial(call, count, **settings) for mode, settings in modes.items() for count in threads
     }
+    lines = timed(calls, repeats)
+    return {mode: [lines[f"{mode} {count}"] for count in threads] for mode in modes}
 
 
 def sampling_times(name: str, tau: int, count: int, repeats: int, solve: Solve) -> dict[str, Timed]:
@@ -104,10 +122,8 @@ def sampling_times(name: str, tau: int, count: int, repeats: int, solve: Solve) 
     problem = df.Problem(found.X, df.losses.Logistic(found.y), 1 / len(found.y))
     samplings = {"chunks": df.samplings.Chunks(tau), "standard": df.samplings.Nice(tau)}
     options = {"method": "dfsdca", "step": "theorem-2", "tol": TOL, "max_epochs": 5000, "n_threads": count}
-    return {
-        kind: timed(partial(solve, problem, sampling=sampling, **options), repeats)
-        for kind, sampling in samplings.items()
-    }
+    calls = {kind: partial(solve, problem, sampling=sampling, **options) for kind, sampling in samplings.items()}
+    return timed(calls, repeats)
 
 
 def scaling_rows(name: str, threads: list[int], modes: dict[str, list[Timed]]) -> list[dict[str, Any]]:
@@ -146,12 +162,13 @@ def main(
     sampling: Annotated[str, typer.Option(help="Of the synchronous mode.")] = "chunks:16",
     repeats: Annotated[int, typer.Option(help="Medians of so many.")] = 3,
     lam_n: Annotated[float, typer.Option(help="λ times the number of examples, where threads are timed.")] = 1.0,
+    others: Annotated[int, typer.Option(help="Programs that never rest, beside the fits.")] = 0,
     output: Annotated[Path, typer.Option(help="Folder for threads.json.")] = RESULTS,
 ) -> None:
     """Time the modes with every number of threads, then chunks against standard sampling."""
     threads = counts(most)
     rows: list[dict[str, Any]] = []
-    with threadpool_limits(limits=1):
+    with threadpool_limits(limits=1), busy(others):
         for name in track(datasets.split(","), "threads", console=console):
             found = load(name, nonzeros)
             label = f"{name} ({found.provenance})"
@@ -161,11 +178,12 @@ def main(
             for kind, line in sampling_times(name, tau, threads[-1], repeats, df.solve).items():
                 facts = {"seconds": line.seconds, "epochs": line.epochs, "status": line.status}
                 against.append({"data": name, "tau": tau, "sampling": kind, "threads": threads[-1], **facts})
-    _print(f"Seconds to a certified gap of {TOL:g}, λ = {lam_n:g}/n, logistic; synchronous: {sampling}", rows)
+    beside = f"; {others} busy programs beside" if others else ""
+    _print(f"Seconds to a certified gap of {TOL:g}, λ = {lam_n:g}/n, logistic; synchronous: {sampling}{beside}", rows)
     _print(f"Chunks against standard sampling, {threads[-1]} threads, steps of Theorem 2", against)
     print_machine()
     output.mkdir(parents=True, exist_ok=True)
-    kept = {"machine": describe_machine(), "threads": rows, "samplings": against}
+    kept = {"machine": describe_machine(), "others": others, "threads": rows, "samplings": against}
     (output / "threads.json").write_text(json.dumps(kept, indent=1) + "\n")
 
 

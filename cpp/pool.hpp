@@ -104,30 +104,34 @@ class Door {
     std::atomic<int> inside_{0};
 };
 
-// work(t) by this thread (t = 0), and by others that come while it is at it: for work that is taken in pieces. Whoever has no core
-// until it is done goes home without having seen it, so that nobody waits for a thread that another program keeps from
-// beginning. A system that refuses a thread does with fewer.
+// Threads beside the first one, for work that is taken in pieces. Each starts two others and then works, so that nobody has to start
+// all of them. A system that refuses a thread does with fewer.
 template <class Work>
-void with_helpers(int threads, Work&& work) {
-    if (threads <= 1) {
-        work(0);
-        return;
+void start_helpers(int t, int threads, const std::shared_ptr<Door>& door, const Work& work) {
+    for (int other = 2 * t + 1; other <= 2 * t + 2 && other < threads; ++other) {
+        try {
+            std::thread([other, threads, door, &work] {
+                if (!door->enter()) return;
+                start_helpers(other, threads, door, work);
+                work();
+                door->leave();
+            }).detach();
+        } catch (const std::system_error&) {
+        }
     }
+}
+
+// work() by this thread, and by others that come while it is at it. Whoever has no core until it is done goes home without having
+// seen it: nobody waits for a thread that another program keeps from beginning.
+template <class Work>
+void with_helpers(int threads, const Work& work) {
     const auto door = std::make_shared<Door>();
     struct Closing {
         Door& door;
         ~Closing() { door.close(); }
     } closing{*door};
-    try {
-        for (int t = 1; t < threads; ++t)
-            std::thread([door, &work, t] {
-                if (!door->enter()) return;
-                work(t);
-                door->leave();
-            }).detach();
-    } catch (const std::system_error&) {
-    }
-    work(0);
+    start_helpers(0, threads, door, work);
+    work();
 }
 
 // Pieces 0 .. count - 1 of some work, each for whichever thread is free: one that has no core for a while, or a slow one, keeps
@@ -159,7 +163,7 @@ template <class Work>
 void in_pieces(int threads, Size size, Work&& work) {
     const Size count = threads <= 1 ? 1 : 8 * threads;
     Pieces pieces(count);
-    with_helpers(threads, [&](int) { pieces.take([&](Size k) { work(cut(size, count, k), cut(size, count, k + 1)); }); });
+    with_helpers(threads, [&] { pieces.take([&](Size k) { work(cut(size, count, k), cut(size, count, k + 1)); }); });
 }
 
 // Threads that are worth starting for so much work (nonzeros): starting one costs as much as some 20,000 of them.

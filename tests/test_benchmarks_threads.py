@@ -20,11 +20,31 @@ def test_each_mode_with_each_number_of_threads():
     found = data.load("digits")
     rows = threads.scaling_rows("digits", [1, 2], threads.scaling(found, [1, 2], "chunks:16", 2, pretend))
     assert [(row["mode"], row["threads"]) for row in rows] == [
-        ("auto", 1), ("auto", 2), ("synchronous", 1), ("synchronous", 2), ("copies", 1), ("copies", 2),
+        ("auto", 1), ("auto", 2), ("copies", 1), ("copies", 2), ("synchronous", 1), ("synchronous", 2),
     ]  # fmt: skip
-    assert [row["same_bits"] for row in rows] == [True, True, True, True, True, False]
+    assert [row["same_bits"] for row in rows] == [True, True, True, False, True, True]
     assert rows[0]["gain"] == 1
     assert all(row["seconds"] > 0 and row["status"] == "converged" for row in rows)
+
+
+def test_fits_take_turns():
+    order = []
+
+    def call(name):
+        order.append(name)
+        return pretend(types.SimpleNamespace(d=1))
+
+    found = threads.timed({name: lambda name=name: call(name) for name in "ab"}, 2)
+    assert order == ["a", "b", "a", "b"]
+    assert set(found) == {"a", "b"}
+
+
+def test_other_programs_end_with_the_benchmark(monkeypatch):
+    begun, plain = [], threads.subprocess.Popen
+    monkeypatch.setattr(threads.subprocess, "Popen", lambda *a: begun.append(plain(*a)) or begun[-1])
+    with threads.busy(2):
+        assert [other.poll() for other in begun] == [None, None]
+    assert all(other.poll() is not None for other in begun)
 
 
 def test_large_data_have_the_nonzeros_asked_for():

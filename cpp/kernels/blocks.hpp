@@ -94,7 +94,7 @@ auto over_blocks(const R& rows, int threads, Size size, Number* out, Visit&& vis
         return found;
     }
     Pieces blocks(count), features(threads);
-    with_helpers(threads, [&](int) {
+    with_helpers(threads, [&] {
         blocks.take(fill);
         blocks.finish();
         features.take([&](Size t) {
@@ -112,7 +112,7 @@ void over_rows(const R& rows, int threads, Visit&& visit) {
     threads = std::min(useful_threads(threads, rows.work_before(rows.n)), int(count));
     if (threads == 1) return visit(0, rows.n);
     Pieces blocks(count);
-    with_helpers(threads, [&](int) {
+    with_helpers(threads, [&] {
         blocks.take([&](Size b) { visit(start[std::size_t(b)], start[std::size_t(b) + 1]); });
     });
 }
