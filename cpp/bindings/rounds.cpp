@@ -82,7 +82,7 @@ static void require_features(const In<Size>& features, Size d) {
 }
 
 // The same, and (sigma, stretches), what alpha would have moved had no move been shortened, for each question, and whether the
-// first thread let the others go.
+// first thread let the others go. Where `alone` is true it does so from the start.
 static nb::tuple dfsdca_copies(Crew& crew, bool alone, nb::tuple rows_tuple, nb::tuple loss_tuple, double slack, In<double> scale, double inverse,
                                nb::tuple course_tuple, Size merges, In<Size> popular, double sigma, Size stretches, Out<double> room, Out<double> alpha, Out<double> w) {
     const Rows rows = rows_from(rows_tuple);
