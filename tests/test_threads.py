@@ -5,6 +5,8 @@ import pytest
 from scipy import sparse
 
 import dualfree as df
+from dualfree.samplings.base import Draws
+from dualfree.steps import step_rule
 
 N, D = 6000, 60
 
@@ -53,6 +55,24 @@ def test_the_same_bits_for_any_number_of_threads(options, kind, intercept):
     problem = make_problem(kind, intercept)
     runs = {bits(df.solve(problem, n_threads=k, max_epochs=3, tol=0.0, **options)) for k in (1, 2, 3, 7)}
     assert len(runs) == 1
+
+
+@pytest.mark.parametrize("kind", ["csr", "unsorted", "dense", "same"])
+def test_many_batches_in_a_call_have_the_same_bits(kind):
+    """So many that one thread and several are tried in turn, and the rest is for whichever was quicker."""
+    problem = make_problem(kind)
+    sets = np.concatenate([np.random.default_rng(k).permutation(N) for k in range(6)])
+    draws = Draws(sets, np.arange(0, len(sets) + 1, 400))
+    rule, inverse = step_rule("implicit", df.samplings.Nice(400).bind(problem)), 1 / (problem.lam * N)
+    answers = set()
+    for n_threads in (1, 2, 3, 7):
+        alpha, w = np.zeros(N), np.zeros(problem.d)
+        moved = problem.examples.dfsdca(
+            problem.loss.native, rule.slack, rule.scale, inverse, draws, 0.0, alpha, w, n_threads=n_threads
+        )
+        answers.add((alpha.tobytes(), w.tobytes(), moved))
+        np.testing.assert_allclose(w, problem.primal(alpha), atol=1e-9 * np.abs(w).max())
+    assert len(answers) == 1
 
 
 def make_shaped(shape, kind, intercept=False):

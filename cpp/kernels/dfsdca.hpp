@@ -2,6 +2,7 @@
 //     g_i = phi_i'(A_i^T w) + alpha_i,   alpha_i += delta_i,   w += A_i delta_i / (lambda n),
 // with delta_i = -(theta / p_i) g_i for a fixed step, or the implicit step.
 #pragma once
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -94,38 +95,80 @@ struct DfsdcaBatches {
     double* w;
 
     // The paper's parallel step. The margins of a batch are split over the threads by work, all at one w; then each thread
-    // updates the features that it owns, in the order of the batch: the same bits for any number of threads.
+    // updates the features that it owns, in the order of the batch: the same bits for any number of threads. So it may be tried
+    // whether they gain anything: each w that one thread moves and another reads goes from core to core, and where cores are far
+    // from each other that costs more than it saves.
     double run(const Batches& b, int threads) const {
         Size largest = 0;
         for (Size t = 0; t < b.count; ++t) largest = std::max(largest, b.start[t + 1] - b.start[t]);
         std::vector<double> deltas(static_cast<std::size_t>(largest));
-        threads = worth_while(b, threads);
-        Barrier barrier(threads);
         double moved = 0;
+        const Size trial = threads > 1 ? batches_of_a_trial(b) : b.count;
+        threads = 3 * trial < b.count ? worth_while(b, threads) : 1;
+        const double alone = seconds([&] { advance(b, 0, threads > 1 ? trial : b.count, Team{}, deltas.data(), moved); });
+        if (threads == 1) return moved;
+        Barrier barrier(threads);
+        bool gain = false;
         in_parallel(threads, [&](int thread) {
-            const Size low = cut(rows.d, threads, thread), high = cut(rows.d, threads, thread + 1);
-            for (Size t = 0; t < b.count; ++t) {
-                const Size* batch = b.indices + b.start[t];
-                const Size size = b.start[t + 1] - b.start[t], after = b.start[b.count] - b.start[t];
-                const auto [first, last] = share_of(batch, size, threads, thread);
-                for (Size k = first; k < last; ++k) {  // the margins first: no row waits for another's loss
-                    prefetch_ahead(rows, alpha, batch, k, after);
-                    deltas[std::size_t(k)] = rows.dot(batch[k], w);
-                }
-                steps(batch + first, last - first, alpha, deltas.data() + first);
-                if (threads > 1) barrier.wait();
-                for (Size k = 0; k < size; ++k) {
-                    const double delta = deltas[std::size_t(k)];
-                    if (thread == 0) alpha[batch[k]] += delta, moved += delta * delta;
-                    if (threads == 1)
-                        rows.add_to(batch[k], inverse * delta, w);
-                    else
-                        rows.add_to(batch[k], inverse * delta, w, low, high);
-                }
-                if (threads > 1) barrier.wait();
-            }
+            const Team team{threads, thread, &barrier};
+            barrier.wait();  // all have come
+            const double together = seconds([&] { advance(b, trial, 2 * trial, team, deltas.data(), moved); });
+            if (thread == 0) gain = together < least_gain * alone;
+            barrier.wait();
+            if (gain || thread == 0) advance(b, 2 * trial, b.count, gain ? team : Team{}, deltas.data(), moved);
         });
         return moved;
+    }
+
+  private:
+    static constexpr double least_gain = 0.95;  // of the time of one thread that several may take at most
+
+    struct Team {
+        int threads = 1, thread = 0;
+        Barrier* barrier = nullptr;
+        void wait() const {
+            if (barrier) barrier->wait();
+        }
+    };
+
+    // The batches first .. last - 1, of which each thread of a team does its share; the first of them adds up what alpha moves.
+    void advance(const Batches& b, Size first, Size last, const Team& team, double* deltas, double& moved) const {
+        const Size low = cut(rows.d, team.threads, team.thread), high = cut(rows.d, team.threads, team.thread + 1);
+        for (Size t = first; t < last; ++t) {
+            const Size* batch = b.indices + b.start[t];
+            const Size size = b.start[t + 1] - b.start[t], after = b.start[b.count] - b.start[t];
+            const auto [from, to] = share_of(batch, size, team.threads, team.thread);
+            for (Size k = from; k < to; ++k) {  // the margins first: no row waits for another's loss
+                prefetch_ahead(rows, alpha, batch, k, after);
+                deltas[k] = rows.dot(batch[k], w);
+            }
+            steps(batch + from, to - from, alpha, deltas + from);
+            team.wait();
+            for (Size k = 0; k < size; ++k) {
+                if (team.thread == 0) alpha[batch[k]] += deltas[k], moved += deltas[k] * deltas[k];
+                if (team.threads == 1)
+                    rows.add_to(batch[k], inverse * deltas[k], w);
+                else
+                    rows.add_to(batch[k], inverse * deltas[k], w, low, high);
+            }
+            team.wait();
+        }
+    }
+
+    // As many as have some work, so that a clock tells: a tenth of a millisecond or so.
+    Size batches_of_a_trial(const Batches& b) const {
+        constexpr Size enough = 100'000;  // nonzeros
+        Size work = 0, count = 0;
+        for (; count < b.count && work < enough; ++count)
+            for (Size k = b.start[count]; k < b.start[count + 1]; ++k) work += rows.nonzeros(b.indices[k]) + 1;
+        return count;
+    }
+
+    template <class Work>
+    static double seconds(Work&& work) {
+        const auto begun = std::chrono::steady_clock::now();
+        work();
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     }
 
     // A barrier takes a microsecond or so: a batch must have that much work for each thread.
