@@ -8,6 +8,7 @@ more threads cannot lead to a method that is slower.
 import math
 from dataclasses import dataclass
 
+from dualfree.examples.grams import CROWDED
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.newton_plan import MOST_FEATURES, between, crowd, hessian_passes, plan_newton
 from dualfree.problem import Problem
@@ -33,8 +34,8 @@ _RENEWED = (50.0, 0.6)  # Hessians of Newton's method beside the first: the hard
 # Passes of L-BFGS: so many times a power of the factors e of the tolerance and one of the condition number, with few
 # and with many examples for each feature (see `crowd`).
 _LBFGS_TIMES, _LBFGS_DIGITS, _LBFGS_ROOT = (1.7, 4.2), (0.75, 0.53), (0.5, 0.15)
-# Times as many where the loss is straight nearly everywhere, and where X is dense, whose features are seldom unlike,
-# and examples may lose their curvature.
+# Times as many where the loss is straight nearly everywhere, and where X is dense or nearly so, whose features are
+# seldom unlike, and examples may lose their curvature.
 _LBFGS_STRAIGHT, _LBFGS_DENSE = 2.0, 1.5
 _LBFGS_ROW, _LBFGS_ITERATION = 3.5, 40_000  # as those of a pass above
 _LBFGS_FEATURE = 10.0  # what an iteration costs for each feature, beside the pass
@@ -127,7 +128,8 @@ def _lbfgs_passes(problem: Problem, digits: float, hardness: float) -> float:
     found = digits ** between(_LBFGS_DIGITS, part) * (1 + hardness) ** between(_LBFGS_ROOT, part)
     if isinstance(problem.loss, BuiltIn) and problem.loss.straight:
         found *= _LBFGS_STRAIGHT
-    if problem.examples.dense and not problem.loss.quadratic:
+    examples = problem.examples
+    if examples.stored >= CROWDED * problem.n * examples.d and not problem.loss.quadratic:
         found *= _LBFGS_DENSE
     return between(_LBFGS_TIMES, part) * float(found)
 
