@@ -72,7 +72,7 @@ def run(
     popular = np.asarray(popular, dtype=np.int64)
     hearing = (merges, popular, sigma, stretches)
     room = np.empty(kernels.copies_room(threads, problem.d, len(popular)))
-    told = kernels.dfsdca_copies(kernels.Crew(threads), alone, *step, course, *hearing, room, alpha, w)
+    told = kernels.dfsdca_copies(kernels.Crew(threads), *step, course, *hearing, room, alpha, w, alone)
     (moved,), now.unit, now.sure, (sigma, left), (walked,), deserted = told
     assert kept is None or left == kept
     assert not (deserted and alone)

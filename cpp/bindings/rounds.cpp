@@ -83,8 +83,8 @@ static void require_features(const In<Size>& features, Size d) {
 
 // The same, and (sigma, stretches), what alpha would have moved had no move been shortened, for each question, and whether the
 // first thread let the others go. Where `alone` is true it does so from the start.
-static nb::tuple dfsdca_copies(Crew& crew, bool alone, nb::tuple rows_tuple, nb::tuple loss_tuple, double slack, In<double> scale, double inverse,
-                               nb::tuple course_tuple, Size merges, In<Size> popular, double sigma, Size stretches, Out<double> room, Out<double> alpha, Out<double> w) {
+static nb::tuple dfsdca_copies(Crew& crew, nb::tuple rows_tuple, nb::tuple loss_tuple, double slack, In<double> scale, double inverse,
+                               nb::tuple course_tuple, Size merges, In<Size> popular, double sigma, Size stretches, Out<double> room, Out<double> alpha, Out<double> w, bool alone) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
     const Size n = examples_of(rows), d = features_of(rows);
@@ -134,7 +134,7 @@ void bind_rounds(nb::module_& module) {
                nb::arg("inverse"), nb::arg("course"), nb::arg("alpha").noconvert(), nb::arg("w").noconvert());
     module.def("copies_room", &Copies::room_for, nb::arg("parts"), nb::arg("features"), nb::arg("popular"));
     module.def("popular", &popular, nb::arg("rows"), nb::arg("most"), nb::arg("room").noconvert());
-    module.def("dfsdca_copies", &dfsdca_copies, nb::arg("crew"), nb::arg("alone"), nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert(), nb::arg("scale"),
+    module.def("dfsdca_copies", &dfsdca_copies, nb::arg("crew"), nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert(), nb::arg("scale"),
                nb::arg("inverse"), nb::arg("course"), nb::arg("merges"), nb::arg("popular"), nb::arg("sigma"), nb::arg("stretches"), nb::arg("room").noconvert(),
-               nb::arg("alpha").noconvert(), nb::arg("w").noconvert());
+               nb::arg("alpha").noconvert(), nb::arg("w").noconvert(), nb::arg("alone") = false);
 }

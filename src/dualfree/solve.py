@@ -85,7 +85,8 @@ def solve(
         it takes: where the moves of α say that `tol` may have been reached.
     n_threads : int, optional
         Threads to use; None is all cores. Every method gives the same bits for any number, except
-        ``"dfsdca-copies"`` and ``"auto-copies"``, whose answer depends on it, within `tol`.
+        ``"dfsdca-copies"`` and ``"auto-copies"``, whose answer depends on it, and on whether each thread finds a core
+        free, within `tol`.
     warm_start : Result or array of length n, optional
         α to start from (of shape (n, m) where there are m outputs); w follows from it. Zero by default.
     callback : callable, optional

@@ -171,7 +171,7 @@ class DfSDCACopies(DfSDCA):
         rows = self.problem.examples.shifted(state.centre)
         step = (rows, *native_step(self.problem, self.problem.lam, self.rule))
         course = (rounds.native, self._plan.merges, self._popular, *self._pace)
-        told = kernels.dfsdca_copies(self._crew, False, *step, *course, self._room, state.alpha, state.w)
+        told = kernels.dfsdca_copies(self._crew, *step, *course, self._room, state.alpha, state.w)
         moved, unit, sure, self._pace, walked, deserted = told
         self._turns.learn(deserted)
         take_in(state, rounds.end(unit, sure, len(moved)), moved, walked, _ROUNDINGS)
