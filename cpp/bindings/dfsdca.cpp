@@ -19,25 +19,25 @@ std::unique_ptr<BatchSteps> dualfree::steps_of(const AnyLoss& loss, Slack slack,
 }
 
 template <class Step>
-static double one_by_one(const Rows& rows, const AnyLoss& loss, const Step& step, double inverse, const Size* indices, Size count,
-                         double* alpha, double* w) {
-    return std::visit([&](const auto& r, const auto& l) { return dfsdca_serial(r, l, step, inverse, indices, count, alpha, w); },
+static Visited one_by_one(const Rows& rows, const AnyLoss& loss, const Step& step, double inverse, const Size* indices, Size count,
+                          double* alpha, double* w, const Kept& kept = {}) {
+    return std::visit([&](const auto& r, const auto& l) { return dfsdca_serial(r, l, step, inverse, indices, count, alpha, w, kept); },
                       rows, loss);
 }
 
-double dualfree::visit_each(const Rows& rows, const AnyLoss& loss, const FixedStep& step, double inverse, const Size* indices,
-                            Size count, double* alpha, double* w) {
-    return one_by_one(rows, loss, step, inverse, indices, count, alpha, w);
+Visited dualfree::visit_each(const Rows& rows, const AnyLoss& loss, const FixedStep& step, double inverse, const Size* indices,
+                            Size count, double* alpha, double* w, const Kept& kept) {
+    return one_by_one(rows, loss, step, inverse, indices, count, alpha, w, kept);
 }
-double dualfree::visit_each(const Rows& rows, const AnyLoss& loss, const ImplicitStep& step, double inverse, const Size* indices,
-                            Size count, double* alpha, double* w) {
-    return one_by_one(rows, loss, step, inverse, indices, count, alpha, w);
+Visited dualfree::visit_each(const Rows& rows, const AnyLoss& loss, const ImplicitStep& step, double inverse, const Size* indices,
+                            Size count, double* alpha, double* w, const Kept& kept) {
+    return one_by_one(rows, loss, step, inverse, indices, count, alpha, w, kept);
 }
 
 template <class Step>
 static double run(const Rows& rows, const AnyLoss& loss, const Step& step, double inverse, const Batches& batches,
                   double* alpha, double* w, int threads) {
-    if (!batches.start) return one_by_one(rows, loss, step, inverse, batches.indices, batches.count, alpha, w);
+    if (!batches.start) return one_by_one(rows, loss, step, inverse, batches.indices, batches.count, alpha, w).moved;
     const auto steps = made(loss, step);
     return std::visit(
         [&](const auto& r) {

@@ -1,4 +1,7 @@
+#include <nanobind/stl/tuple.h>
+
 #include "kernels/copies.hpp"
+#include "kernels/rescaling.hpp"
 #include "kernels/rounds.hpp"
 
 #include "bindings/arrays.hpp"
@@ -46,25 +49,50 @@ static nb::list listed(const std::vector<double>& numbers) {
     return out;
 }
 
-// Returns what alpha moved, squared, for each question, and the unit and the sure unrest after the last round.
+static double offset_of(const Rows& rows) {
+    return std::visit([](const auto& r) { return r.offset; }, rows);
+}
+
+// (length, left, squares, price, flatness), see rescaling.hpp.
+using Told = std::tuple<Size, Size, double, double, double>;
+
+// Returns what alpha moved, squared, for each question, the unit and the sure unrest after the last round, and what `rescaling`
+// has become, where there is one: (length, left, squares), how often alpha was multiplied, and how much it may have grown by that.
 static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack slack, In<double> scale, double inverse,
-                               nb::tuple course_tuple, Out<double> alpha, Out<double> w) {
+                               nb::tuple course_tuple, std::optional<Told> told, Out<double> alpha, Out<double> w) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
     const Size n = examples_of(rows), stride = stride_of(scale, n);
     require_size("alpha", alpha.size(), n);
     require_size("w", w.size(), features_of(rows));
+    if (told && !slack) throw nb::value_error("rescaling is for implicit steps.");
     Course course = course_from(course_tuple, n);
     std::vector<double> moved;
+    std::optional<Rescaling> rescaling;
     {
         nb::gil_scoped_release release;
-        moved = in_rounds(course.rounds, course.unrest, alpha.data(), n, [&](const Size* visited, Size count) {
-            if (slack)
-                return visit_each(rows, loss, ImplicitStep{scale.data(), stride, *slack}, inverse, visited, count, alpha.data(), w.data());
-            return visit_each(rows, loss, FixedStep{scale.data(), stride}, inverse, visited, count, alpha.data(), w.data());
+        if (told) {
+            const auto [length, left, squares, price, flatness] = *told;
+            rescaling.emplace(loss, n, features_of(rows), offset_of(rows), inverse, flatness, Rescaled{{length, left, price}, squares}, alpha.data(), w.data());
+        }
+        const auto visit = [&](const Size* visited, Size count) {
+            const Kept kept = rescaling ? rescaling->kept() : Kept{};
+            const Visited seen = slack ? visit_each(rows, loss, ImplicitStep{scale.data(), stride, *slack}, inverse, visited, count, alpha.data(), w.data(), kept)
+                                       : visit_each(rows, loss, FixedStep{scale.data(), stride}, inverse, visited, count, alpha.data(), w.data());
+            if (rescaling) rescaling->add(seen);
+            return seen.moved;
+        };
+        moved = in_rounds(course.rounds, course.unrest, alpha.data(), n, visit, [&] {
+            if (rescaling) rescaling->end_round();
         });
+        if (rescaling) rescaling->settle();
     }
-    return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure);
+    nb::object became = nb::none();
+    if (rescaling) {
+        const auto& [pause, squares] = rescaling->now();
+        became = nb::make_tuple(nb::make_tuple(pause.length, pause.left, squares), rescaling->times(), rescaling->growth());
+    }
+    return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure, became);
 }
 
 // Those that are most popular, up to so many.
@@ -131,7 +159,7 @@ void bind_rounds(nb::module_& module) {
         .def("rest", &Crew::rest)
         .def_prop_ro("size", &Crew::size);
     module.def("dfsdca_rounds", &dfsdca_rounds, nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert().none(), nb::arg("scale"),
-               nb::arg("inverse"), nb::arg("course"), nb::arg("alpha").noconvert(), nb::arg("w").noconvert());
+               nb::arg("inverse"), nb::arg("course"), nb::arg("rescaling").none(), nb::arg("alpha").noconvert(), nb::arg("w").noconvert());
     module.def("copies_room", &Copies::room_for, nb::arg("parts"), nb::arg("features"), nb::arg("popular"));
     module.def("popular", &popular, nb::arg("rows"), nb::arg("most"), nb::arg("room").noconvert());
     module.def("dfsdca_copies", &dfsdca_copies, nb::arg("crew"), nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert(), nb::arg("scale"),

@@ -125,7 +125,7 @@ class Copies {
         ImplicitStep step = task_.step;
         step.factor = pace.sigma;
         p.latest += visit_each(task_.rows, task_.loss, step, pace.sigma * task_.inverse, p.visits.data() + first, last - first,
-                               task_.alpha, all_.copy_of(t));
+                               task_.alpha, all_.copy_of(t)).moved;
         if (s + 1 < pace.stretches) popular_.gather(t, all_.copy_of(t));
     }
 

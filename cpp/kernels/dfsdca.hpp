@@ -23,6 +23,7 @@ struct FixedStep {
     double delta(const Loss& loss, Size i, double z, double alpha) const {
         return -scale[i * stride] * (loss.derivative(i, z) + alpha);
     }
+    double response(Size) const { return 0; }
 };
 
 // `scale` holds v_i / (lambda n), up to a factor that is the same for all; `slack` says how nearly, see Losses.
@@ -32,8 +33,9 @@ struct ImplicitStep {
     double slack = 0, factor = 1;
     template <class Loss>
     double delta(const Loss& loss, Size i, double z, double alpha) const {
-        return loss.implicit_move(i, z, alpha, factor * scale[i * stride], slack);
+        return loss.implicit_move(i, z, alpha, response(i), slack);
     }
+    double response(Size i) const { return factor * scale[i * stride]; }
 };
 
 struct Batches {
@@ -42,21 +44,37 @@ struct Batches {
     Size count;         // batches
 };
 
-// One example at a time. Returns the sum of delta_i^2, which falls with the duality gap and costs nothing to know.
+// What visits see when `scale` times the vector that they have is w: the product with w, which has the rows' `offset` beside it.
+struct Kept {
+    double scale = 1, offset = 0;
+    double product(double seen) const { return scale == 1 ? seen : (1 - scale) * offset + scale * seen; }
+};
+
+// Sums over visits, which cost nothing to know: delta_i^2, which falls with the duality gap, and delta_i A_i^T w and
+// c_i delta_i^2, c_i = ||A_i||^2 / (lambda n), which tell what lambda n ||w||^2 has become where steps are implicit.
+struct Visited {
+    double moved = 0, along = 0, own = 0;
+};
+
+// One example at a time.
 template <class R, class Loss, class Step>
-[[gnu::noinline]] double dfsdca_serial(const R& rows, const Loss& loss, const Step& step, double inverse, const Size* indices, Size count,
-                     double* alpha, double* w) {
-    double moved = 0;
+[[gnu::noinline]] Visited dfsdca_serial(const R& rows, const Loss& loss, const Step& step, double inverse, const Size* indices, Size count,
+                     double* alpha, double* w, const Kept kept = {}) {
+    Visited seen;
+    inverse /= kept.scale;
     for (Size t = 0; t < count; ++t) {
         prefetch_visit(rows, loss, indices, t, count, alpha);
         if (t + far_ahead < count) prefetch_line(step.scale + indices[t + far_ahead] * step.stride);
         const Size i = indices[t];
-        const double delta = step.delta(loss, i, rows.dot(i, w), alpha[i]);
+        const double z = kept.product(rows.dot(i, w)), delta = step.delta(loss, i, z, alpha[i]);
         alpha[i] += delta;
         rows.add_to(i, inverse * delta, w);
-        moved += delta * delta;
+        const double square = delta * delta;
+        seen.moved += square;
+        seen.own += step.response(i) * square;
+        seen.along += delta * (z - kept.offset);
     }
-    return moved;
+    return seen;
 }
 
 // The steps of a batch's examples: `values` holds their products with w and receives delta_i.
@@ -80,10 +98,10 @@ using Slack = std::optional<double>;
 
 // These are compiled once, in bindings/dfsdca.cpp: visits one after the other, and a batch's steps, whose `scale` is that of
 // FixedStep or ImplicitStep.
-double visit_each(const Rows& rows, const AnyLoss& loss, const FixedStep& step, double inverse, const Size* indices, Size count,
-                  double* alpha, double* w);
-double visit_each(const Rows& rows, const AnyLoss& loss, const ImplicitStep& step, double inverse, const Size* indices, Size count,
-                  double* alpha, double* w);
+Visited visit_each(const Rows& rows, const AnyLoss& loss, const FixedStep& step, double inverse, const Size* indices, Size count,
+                   double* alpha, double* w, const Kept& kept = {});
+Visited visit_each(const Rows& rows, const AnyLoss& loss, const ImplicitStep& step, double inverse, const Size* indices, Size count,
+                   double* alpha, double* w, const Kept& kept = {});
 std::unique_ptr<BatchSteps> steps_of(const AnyLoss& loss, Slack slack, const double* scale, Size stride);
 
 template <class R>

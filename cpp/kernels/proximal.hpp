@@ -54,6 +54,7 @@ struct AnyStep {
         steps(&i, 1, alpha, &z);
         return z;
     }
+    double response(Size) const { return 0; }
 };
 
 template <class R>
@@ -61,7 +62,7 @@ double proximal(const R& rows, double threshold, const AnyDerivative& loss, cons
                 const Batches& batches, double* alpha, double* c, int threads) {
     const Thresholded<R> thresholded(rows, threshold);
     if (!batches.start)
-        return dfsdca_serial(thresholded, loss, step, inverse, batches.indices, batches.count, alpha, c);
+        return dfsdca_serial(thresholded, loss, step, inverse, batches.indices, batches.count, alpha, c).moved;
     return DfsdcaBatches<Thresholded<R>>{thresholded, step.steps, inverse, alpha, c}.run(batches, threads);
 }
 

@@ -63,9 +63,10 @@ struct Unrest {
     }
 };
 
-// `visit` takes the steps of a list of examples, and returns what alpha moved, squared. Returns that for each question.
-template <class Visit>
-std::vector<double> in_rounds(const Rounds& rounds, Unrest& unrest, const double* alpha, Size n, const Visit& visit) {
+// `visit` takes the steps of a list of examples, and returns what alpha moved, squared; `end_round` follows when all is learnt from
+// them. Returns what alpha moved for each question.
+template <class Visit, class EndRound>
+std::vector<double> in_rounds(const Rounds& rounds, Unrest& unrest, const double* alpha, Size n, const Visit& visit, const EndRound& end_round) {
     std::vector<double> before, answers;
     double moved = 0;
     for (Size r = 0; r < rounds.count; ++r) {
@@ -82,6 +83,7 @@ std::vector<double> in_rounds(const Rounds& rounds, Unrest& unrest, const double
         unrest.learn_from(visited, count, before.data(), alpha);
         if (unrest.grow()) unrest.rescale(0, n);
         unrest.begin_again();
+        end_round();
         if (!rounds.asked_after(r)) continue;
         answers.push_back(moved);
         if (rounds.may_be_done(moved)) break;

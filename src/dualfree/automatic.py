@@ -8,6 +8,7 @@ from typing import Any
 
 from dualfree.costs import TITLES, Costs, estimate
 from dualfree.methods.copies import CopiesPlan, plan_copies, rounds_of
+from dualfree.methods.rescaling import can_rescale
 from dualfree.problem import Problem
 from dualfree.result import History, Result, Row, because
 from dualfree.samplings import Restless
@@ -135,7 +136,10 @@ def steps(problem: Problem, sampling: Any, step: Any) -> dict[str, Any]:
     """
     if sampling is not None or step is not None or not problem.loss.all_convex:
         return {"sampling": sampling, "step": step}
-    return {"sampling": None if isinstance(problem.examples, Stored) else Restless(), "step": "nearly-implicit"}
+    if isinstance(problem.examples, Stored):
+        return {"sampling": None, "step": "nearly-implicit"}
+    rescaled = can_rescale(problem) and problem.examples.rounds and problem.mu == 0
+    return {"sampling": Restless(), "step": "rescaled" if rescaled else "nearly-implicit"}
 
 
 def _copies(problem: Problem, n_threads: int) -> CopiesPlan | None:

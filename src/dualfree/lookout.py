@@ -66,6 +66,7 @@ class Lookout:
         self._every = method.sampling.look_every
         self._first = max(1.0, self._every) if from_zero else self._every
         self._waits = math.inf  # since this epoch, for a gap that is small enough by itself
+        self._missed = 1.0  # times that the gap was what a sample of the examples had said
 
     def stride(self, epoch: float) -> float:
         """Epochs from here to the next question."""
@@ -99,6 +100,16 @@ class Lookout:
     def _stale_at(self) -> float:
         return self._learnt + max(_STALE[0], _STALE[1] * self._learnt)
 
+    def far(self, peek: "Glance", moved: float, epoch: float) -> bool:
+        """Whether a sample of the examples says that it is not time yet; if so, learn from it."""
+        seen = peek._replace(gap=self._missed * peek.gap, proven=self._missed * peek.proven)
+        return seen.proven > self._limits.goal(seen.value) and not self.promising(seen, moved, epoch)
+
+    def compare(self, peek: "Glance", glance: "Glance") -> None:
+        """Take in that a sample had promised too much: most of a gap may be that of few examples."""
+        if peek.gap > 0 and math.isfinite(glance.gap):
+            self._missed = max(1.0, glance.gap / peek.gap)
+
     def promising(self, glance: "Glance", moved: float, epoch: float) -> bool:
         """Whether a proof would show that the tolerance has been reached; if not, learn from the glance."""
         gap, goal = glance.gap, self._limits.goal(glance.value)
@@ -126,8 +137,8 @@ class Lookout:
 
     def state(self) -> list[float]:
         """What a checkpoint keeps of it."""
-        return [self._ratio, self._value, self._next, self._learnt, self._share, self._waits]
+        return [self._ratio, self._value, self._next, self._learnt, self._share, self._waits, self._missed]
 
     def restore(self, state: list[float]) -> None:
         """Go on from there."""
-        self._ratio, self._value, self._next, self._learnt, self._share, self._waits = state
+        self._ratio, self._value, self._next, self._learnt, self._share, self._waits, self._missed = state

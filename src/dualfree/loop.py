@@ -131,21 +131,22 @@ class Run:
     def _worth_a_look(self, lookout: Lookout) -> bool:
         """Whether it is time, or the tolerance may have been reached: by the moves of α, and if cheap by a glance."""
         late, due = lookout.late(self.heading), lookout.due(self.state.moved, self.heading)
-        if not late and (not (due or lookout.stale(self.heading)) or self._far(lookout)):
+        if not late and not due and not lookout.stale(self.heading):
+            return False
+        # A sample of the examples may be enough to see that it is not time yet.
+        peek = None if late else self.method.peek(self.state)
+        if peek is not None and lookout.far(peek, self.state.moved, self.heading):
             return False
         glance = self.method.glance(self.state)
         if glance is None:
             return late or due
         if math.isfinite(glance.proven) and (late or glance.proven <= self.limits.goal(glance.value)):
             self._proof = glance
-        return late or self._proof is not None or lookout.promising(glance, self.state.moved, self.heading)
-
-    def _far(self, lookout: Lookout) -> bool:
-        """Whether a sample of the examples is enough to see that it is not time yet."""
-        peek = self.method.peek(self.state)
-        if peek is None or peek.proven <= self.limits.goal(peek.value):
-            return False
-        return not lookout.promising(peek, self.state.moved, self.heading)
+        if late or self._proof is not None or lookout.promising(glance, self.state.moved, self.heading):
+            return True
+        if peek is not None:
+            lookout.compare(peek, glance)
+        return False
 
     def _advance_to_target(self) -> bool:
         """Whether the time limit allowed it."""

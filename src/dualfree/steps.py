@@ -13,9 +13,9 @@ from dualfree.losses.vectors import VectorLoss
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling
 
-NAMES = ("theorem-1", "theorem-2", "per-example", "implicit", "nearly-implicit", "safeguarded", "tuned")
-NEARLY = 1.0  # slack of `nearly-implicit`
-_WITHOUT_P = ("implicit", "nearly-implicit", "per-example")  # steps that do not rest on the probabilities
+NAMES = ("theorem-1", "theorem-2", "per-example", "implicit", "nearly-implicit", "rescaled", "safeguarded", "tuned")
+NEARLY = 1.0  # slack of `nearly-implicit` and `rescaled`
+_WITHOUT_P = ("implicit", "nearly-implicit", "rescaled", "per-example")  # steps that do not rest on the probabilities
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def step_rule(step: Any, bound: BoundSampling) -> StepRule:
             return StepRule(step, _compact(theta / bound.p), None, theta, 2)
         case "per-example" | "safeguarded":
             return StepRule(step, _compact(1 / (1 + _condition(bound, 2))), None, theorem_theta(bound, 2), None)
-        case "implicit" | "nearly-implicit":
+        case "implicit" | "nearly-implicit" | "rescaled":
             theta, slack = theorem_theta(bound, 2), 0.0 if step == "implicit" else NEARLY
             return StepRule(step, _compact(bound.v / (problem.lam * problem.n)), slack, theta, None)
     return _number_rule(step, bound)

@@ -112,14 +112,16 @@ class RowPasses(Held):
         scale: Floats,
         inverse: float,
         rounds: tuple[Any, ...],
+        rescaling: tuple[Any, ...] | None,
         offset: Any,
         alpha: Floats,
         w: Floats,
-    ) -> tuple[list[float], float, float]:
-        """Algorithm 1 in `rounds` of visits to what moves, in place.
+    ) -> tuple[list[float], float, float, Any]:
+        """Algorithm 1 in `rounds` of visits to what moves, in place, with or without `rescaling`.
 
-        What α moved, squared, from one question to the next, and what was learnt.
+        What α moved, squared, from one question to the next, what was learnt, and what became of the rescaling.
         """
         rows = self.shifted(offset)
-        moved, unit, sure = kernels.dfsdca_rounds(rows, loss, slack, scale, inverse, rounds, alpha, w)
-        return moved, unit, sure
+        told: tuple[Any, ...] = kernels.dfsdca_rounds(rows, loss, slack, scale, inverse, rounds, rescaling, alpha, w)
+        moved, unit, sure, rescaled = told
+        return moved, unit, sure, rescaled

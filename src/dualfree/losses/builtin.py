@@ -20,6 +20,7 @@ class BuiltIn(Loss):
 
     kind: ClassVar[str]
     straight: ClassVar[bool] = False  # whether f'' is zero but on a stretch: what steps teach of it is soon out of date
+    has_ray: ClassVar[bool] = False  # whether the kernels know f* along all multiples of α (cpp/rays.hpp)
     largest_curvature: float  # of f, whatever y is
 
     def smoothness(self, y: Floats) -> Floats:
@@ -162,6 +163,7 @@ class Logistic(TwoClasses):
     """
 
     kind = "logistic"
+    has_ray = True
     largest_curvature = 0.25
 
 
@@ -175,6 +177,7 @@ class Squared(BuiltIn):
     """
 
     kind = "squared"
+    has_ray = True
     largest_curvature = 1.0
     quadratic = True
 
@@ -193,6 +196,7 @@ class SquaredHinge(TwoClasses):
     """
 
     kind = "squared-hinge"
+    has_ray = True
     largest_curvature = 2.0
 
 
@@ -208,6 +212,7 @@ class SmoothedHinge(TwoClasses):
     """
 
     kind = "smoothed-hinge"
+    has_ray = True
     straight = True
 
     def __init__(self, y: ArrayLike, gamma: float = 1.0, weight: ArrayLike | None = None) -> None:
@@ -236,6 +241,7 @@ class Huber(BuiltIn):
     """
 
     kind = "huber"
+    has_ray = True
     straight = True
     largest_curvature = 1.0
 

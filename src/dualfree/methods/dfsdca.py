@@ -14,9 +14,11 @@ from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.base import About, Glance, Method, State
 from dualfree.methods.drift import Drift
 from dualfree.methods.glances import Glances
+from dualfree.methods.rescaling import Rescaling, can_rescale, rescaling_of
 from dualfree.methods.safeguard import Safeguard
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Draws
+from dualfree.samplings.restless import RestlessBound
 from dualfree.steps import StepRule, implicit_alpha
 
 _DRIFT = 1e-10  # relative distance of w from (1/λn) Σ A_i α_i beyond which w is derived anew
@@ -53,6 +55,7 @@ class DfSDCA(Method):
         wanted = rule.name == "safeguarded" or problem.convexity.known is False
         self._guard = Safeguard(problem) if wanted else None
         self._glances = Glances(problem)
+        self._rescaling = self._rescaling_or_refusal() if rule.name == "rescaled" else None
 
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
         from_zero = not alpha.any()
@@ -78,8 +81,29 @@ class DfSDCA(Method):
 
     def advance_by_rounds(self, state: State, rounds: Any) -> None:
         step = native_step(self.problem, self.problem.lam, self.rule)
-        moved, *learnt = self.problem.examples.dfsdca_rounds(*step, rounds.native, state.centre, state.alpha, state.w)
-        take_in(state, rounds.end(*learnt, len(moved)), moved, moved)
+        rescaling = None if self._rescaling is None else (*self._known(state, rounds), *self._rescaling)
+        told = self.problem.examples.dfsdca_rounds(
+            *step, rounds.native, rescaling, state.centre, state.alpha, state.w
+        )
+        moved, unit, sure, became = told
+        rescaled, times, growth = (None, 0, 1.0) if became is None else became
+        take_in(state, rounds.end(unit, sure, len(moved), rescaled), moved, moved)
+        state.drift.rescale(times, growth)
+
+    def _known(self, state: State, rounds: Any) -> tuple[int, int, float]:
+        """What the next rescaling knows: of w = 0 its length as well."""
+        length, left, squares = rounds.rescaled
+        return length, left, 0.0 if state.from_zero and state.iteration == 0 else squares
+
+    def _rescaling_or_refusal(self) -> Rescaling:
+        bound = self.sampling
+        if isinstance(bound, RestlessBound) and self.takes_rounds and can_rescale(self.problem):
+            return rescaling_of(bound)
+        raise ValueError(
+            "step='rescaled' takes method='dfsdca', sampling='restless' and a built-in loss of one output, without an "
+            f"L1 part, not {type(self).__name__} with {bound.sampling!r} and {type(self.problem.loss).__name__}; "
+            "step='implicit' takes all of them."
+        )
 
     @property
     def ends_epochs(self) -> bool:

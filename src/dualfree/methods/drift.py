@@ -34,6 +34,15 @@ class Drift:
         self.visits += visits
         self.squares += squares
 
+    def rescale(self, times: int, growth: float) -> None:
+        """α and w were multiplied so many times, and by all that grew no more than `growth` times.
+
+        Each time all α_i, w, and the number that w is multiplied by are rounded: no more than by three visits, for
+        ``Σ |α_i|`` and ``λn‖w‖/max‖A_i‖`` are below ``Σ |δ|``. What has become smaller still is.
+        """
+        self.visits += 3 * times
+        self.squares *= growth * growth
+
     def bound(self, iteration: int, reach: float) -> float:
         """``‖w − ᾱ‖`` is at most this; `reach` is ``max‖A_i‖/(λn)``."""
         if self.at != iteration or self.visits * _UNIT > 1e-3:

@@ -83,6 +83,8 @@ class _Memory:
     end: int = 0
     order: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     before: Floats = field(default_factory=lambda: np.empty(0))  # α of those examples when the round began
+    # Rounds from one rescaling of α to the next, those that are left, and λn‖w‖², below 0 where it is not known.
+    rescaled: tuple[int, int, float] = (1, 1, -1.0)
 
 
 @dataclass(frozen=True)
@@ -102,16 +104,23 @@ class Rounds:
     def native(self) -> tuple[Any, ...]:
         """What the kernel takes, see ``cpp/kernels/rounds.hpp``."""
         bound, now = self.bound, self.bound._now
-        course = (self.seed, self.first, bound._length, self.count, self.order)
+        course = (self.seed, self.first, bound.round_length, self.count, self.order)
         learning = (bound._sizes, bound._growth, _LEAST, _SMALLEST_UNIT)
         return (*course, *learning, now.unrest, now.unit, now.sure, bound._room, self.every, self.factor, self.goal)
 
-    def end(self, unit: float, sure: float, questions: int) -> list[int]:
+    @property
+    def rescaled(self) -> tuple[int, int, float]:
+        """What a step that rescales α has to know: see ``cpp/kernels/rescaling.hpp``."""
+        return self.bound._now.rescaled
+
+    def end(self, unit: float, sure: float, questions: int, rescaled: tuple[int, int, float] | None = None) -> list[int]:
         """Take in what the kernel says when it has come to the last of so many questions; the iteration of each."""
         passed = [min(k * self.every, self.count) for k in range(1, questions + 1)]
         asked = [self.bound._begin(self.first + rounds) for rounds in passed]
         now = self.bound._now
         now.unit, now.sure = unit, sure
+        if rescaled is not None:
+            now.rescaled = rescaled
         now.begin = now.end = asked[-1]
         return asked
 
@@ -124,7 +133,7 @@ class RestlessBound(BoundSampling):
         set_once = object.__setattr__  # the class is frozen for its users
         set_once(self, "_sizes", gain_sizes(problem, v))
         rounds = sampling.rounds if problem.n >= 2 * sampling.rounds else 1
-        set_once(self, "_length", problem.n / rounds)
+        set_once(self, "round_length", problem.n / rounds)
         set_once(self, "_growth", _GROWTH ** (1 / sampling.rounds))
         set_once(self, "_shuffled", Shuffled().drawer(problem, p))
         set_once(self, "_now", _Memory(memory.zeros(problem.n)))
@@ -132,7 +141,7 @@ class RestlessBound(BoundSampling):
         set_once(self, "_room", memory.empty(problem.n + 1, np.int64))
 
     _sizes: Floats
-    _length: float  # of a round; the ends are the nearest whole numbers
+    round_length: float  # of a round; the ends are the nearest whole numbers
     _growth: float  # of unrest in a round
     _shuffled: Drawer
     _now: _Memory
@@ -151,12 +160,13 @@ class RestlessBound(BoundSampling):
     @property
     def memory(self) -> dict[str, NDArray[Any]]:
         now = self._now
-        numbers = np.array([now.unit, now.sure, now.begin, now.end])
+        numbers = np.array([now.unit, now.sure, now.begin, now.end, *now.rescaled])
         return {"unrest": now.unrest, "order": now.order, "before": now.before, "numbers": numbers}
 
     def recall(self, memory: dict[str, NDArray[Any]]) -> None:
-        unit, sure, begin, end = memory["numbers"].tolist()
-        recalled = _Memory(memory["unrest"], unit, sure, int(begin), int(end), memory["order"], memory["before"])
+        unit, sure, begin, end, length, left, squares = memory["numbers"].tolist()
+        orders, rescaled = (memory["order"], memory["before"]), (int(length), int(left), squares)
+        recalled = _Memory(memory["unrest"], unit, sure, int(begin), int(end), *orders, rescaled)
         object.__setattr__(self, "_now", recalled)
 
     def refresh(self, w: Floats, alpha: Floats, offset: float = 0.0, iteration: int = 0) -> None:
@@ -173,11 +183,11 @@ class RestlessBound(BoundSampling):
 
     def _number(self, iteration: int) -> int:
         """That of the round which begins with this iteration."""
-        return round(iteration / self._length)
+        return round(iteration / self.round_length)
 
     def _begin(self, number: int) -> int:
         """The first iteration of a round."""
-        return round(number * self._length)
+        return round(number * self.round_length)
 
     def rounds(self, first: int, until: int, seed: int, watch: "Watch | None" = None) -> Rounds | None:
         now, n = self._now, self.problem.n
@@ -185,11 +195,11 @@ class RestlessBound(BoundSampling):
             return None  # within a round, or not a whole one
         until = min(until, n) if first < n else until
         number = self._number(first)
-        count = int((until - first) / self._length) + 1
+        count = int((until - first) / self.round_length) + 1
         while self._begin(number + count) > until:
             count -= 1
         every, question = count, (math.inf, 0.0)
-        if watch is not None and (often := max(1, round(watch.every * n / self._length))) <= every:
+        if watch is not None and (often := max(1, round(watch.every * n / self.round_length))) <= every:
             count = every // often * often
             every, question = often, (watch.factor, watch.goal)
         visits = self._begin(number + count) - first
