@@ -116,12 +116,20 @@ def words(n=3000, d=6000, each=100):
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize(("method", "n_threads"), [("auto", 1), ("dfsdca-copies", 1), ("dfsdca-copies", 2)])
+@pytest.mark.parametrize(
+    ("how", "n_threads"),
+    [
+        ({"method": "auto"}, 1),
+        ({"method": "auto", "sampling": "restless", "step": "nearly-implicit"}, 1),
+        ({"method": "dfsdca-copies"}, 1),
+        ({"method": "dfsdca-copies"}, 2),
+    ],
+)
 @pytest.mark.parametrize(("lam_n", "tol"), [(1.0, 1e-6), (0.1, 1e-4), (0.2, 1e-9)])
-def test_a_kernel_that_asks_by_itself_ends_where_python_would(monkeypatch, method, n_threads, intercept, lam_n, tol):
+def test_a_kernel_that_asks_by_itself_ends_where_python_would(monkeypatch, how, n_threads, intercept, lam_n, tol):
     X, y = words()
     problem = df.Problem(X, df.losses.Logistic(y), lam_n / 3000, intercept)
-    settings = {"method": method, "n_threads": n_threads, "tol": tol, "max_epochs": 300}
+    settings = how | {"n_threads": n_threads, "tol": tol, "max_epochs": 300}
     calls = []
     for kernel in ("dfsdca_rounds", "dfsdca_copies"):
         plain = getattr(kernels, kernel)
@@ -133,8 +141,11 @@ def test_a_kernel_that_asks_by_itself_ends_where_python_would(monkeypatch, metho
     asked = df.solve(problem, **settings)
     assert by_itself.status is df.Status.CONVERGED
     assert by_itself.epochs == asked.epochs
-    assert by_itself.certificate == asked.certificate
-    assert (by_itself.w == asked.w).all()
+    if by_itself.step == "rescaled":  # the factor goes back into w at the end of each call
+        np.testing.assert_allclose(by_itself.w, asked.w, rtol=1e-9, atol=1e-12)
+    else:
+        assert by_itself.certificate == asked.certificate
+        assert (by_itself.w == asked.w).all()
     assert fewer < len(calls) - fewer
 
 
@@ -145,9 +156,11 @@ def test_a_kernel_that_asks_by_itself_stops_where_it_may_be_done():
     rounds = bound.rounds(0, n, 0, Watch(every=0.25, until=1.0, factor=1.0, goal=np.inf))
     assert (rounds.every, rounds.first, rounds.count) == (2, 0, 8)
     step = (problem.loss.native, 0.0, np.ones(n), 1 / (problem.lam * n))
-    moved, *learnt = problem.examples.dfsdca_rounds(*step, rounds.native, 0.0, np.zeros(n), np.zeros(problem.d))
+    start = (None, 0.0, np.zeros(n), np.zeros(problem.d))
+    moved, unit, sure, rescaled = problem.examples.dfsdca_rounds(*step, rounds.native, *start)
     assert len(moved) == 1
-    assert rounds.end(*learnt, len(moved)) == [round(n / 4)]
+    assert rescaled is None
+    assert rounds.end(unit, sure, len(moved)) == [round(n / 4)]
     assert bound.fresh_until == round(n / 4)
 
 
@@ -172,7 +185,7 @@ def test_the_kernel_refuses_what_does_not_fit():
     course = {"seed": 0, "first": 0, "length": 4.0, "count": 1, "order": None, "size": loss, "growth": 1.4,
               "least": 1e-6, "smallest_unit": 1e-100, "unrest": np.ones(4), "unit": 1.0, "sure": 0.0,
               "room": np.empty(5, np.int64), "every": 1, "factor": 1.0, "goal": 0.0}  # fmt: skip
-    given = {"slack": 0.0, "scale": loss, "inverse": 1.0, "alpha": np.zeros(4), "w": np.zeros(4)}
+    given = {"slack": 0.0, "scale": loss, "inverse": 1.0, "rescaling": None, "alpha": np.zeros(4), "w": np.zeros(4)}
 
     def call(**wrong):
         rounds = tuple(wrong.get(name, value) for name, value in course.items())
@@ -186,6 +199,8 @@ def test_the_kernel_refuses_what_does_not_fit():
                         ("scale", np.ones(2)), ("every", 0)):  # fmt: skip
         with pytest.raises(ValueError, match=r"must|numbered"):
             call(**{name: value})
+    with pytest.raises(ValueError, match="rescaling is for implicit steps"):
+        call(slack=None, rescaling=(1, 1, 0.0, 0.1, 1.0))
     call()
     assert (given["alpha"] != 0).all()
 

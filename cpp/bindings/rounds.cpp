@@ -57,7 +57,7 @@ static double offset_of(const Rows& rows) {
 using Told = std::tuple<Size, Size, double, double, double>;
 
 // Returns what alpha moved, squared, for each question, the unit and the sure unrest after the last round, and what `rescaling`
-// has become, where there is one: (length, left, squares), how often alpha was multiplied, and how much it may have grown by that.
+// has become, where there is one: length, left, squares, how often alpha was multiplied, and how much it may have grown by that.
 static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack slack, In<double> scale, double inverse,
                                nb::tuple course_tuple, std::optional<Told> told, Out<double> alpha, Out<double> w) {
     const Rows rows = rows_from(rows_tuple);
@@ -90,7 +90,7 @@ static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack
     nb::object became = nb::none();
     if (rescaling) {
         const auto& [pause, squares] = rescaling->now();
-        became = nb::make_tuple(nb::make_tuple(pause.length, pause.left, squares), rescaling->times(), rescaling->growth());
+        became = nb::make_tuple(pause.length, pause.left, squares, rescaling->times(), rescaling->growth());
     }
     return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure, became);
 }

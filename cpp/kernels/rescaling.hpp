@@ -64,9 +64,10 @@ class Rescaling {
         by_visits_ = 0;
     }
 
-    // From here on w is what it is again; its length, which a pass tells by the way, is exact again as well.
+    // From here on w is what it is again; its length, where that is asked for by the way, is exact again as well.
     void settle() {
         const double scale = kept_.scale;
+        if (scale == 1 && now_.squares >= 0) return;
         double squares = 0;
 #pragma omp simd reduction(+ : squares)
         for (Size j = 0; j < d_; ++j) {
@@ -78,6 +79,7 @@ class Rescaling {
     }
 
   private:
+    static constexpr double short_w = 12;  // features in the nonzeros of a round, by what both cost: a fiftieth of its time
     static constexpr double worth_while = 1e-4;  // of what visits won: less is not worth a rounding of all alpha
 
     // What the dual has won by it, times n.
@@ -98,18 +100,23 @@ class Rescaling {
                 curvature += k * here.derivative;
                 largest = size > largest ? size : largest;
             }
-            const double newton = std::clamp(-slope / curvature, -0.5, 1.0), won = -0.5 * slope * newton;
+            const double newton = std::clamp(-slope / curvature, -0.5, 1.0), c = best_multiple(f, newton, largest);
+            const double won = (1 - c) * (slope + 0.5 * (c - 1) * curvature);
             if (!(won > worth_while * by_visits_)) return 0;
-            multiply(best_multiple(loss.f, newton, largest));
+            multiply(c);
             return won;
         } else {
             return 0;
         }
     }
 
+    // Where w is short it is multiplied at once: visits to short rows take a fortieth longer where they have to multiply.
     void multiply(double c) {
         for (Size i = 0; i < n_; ++i) alpha_[i] *= c;
-        kept_.scale *= c;
+        if (short_w * double(d_) * now_.pause.price < double(n_))
+            for (Size j = 0; j < d_; ++j) w_[j] *= c;
+        else
+            kept_.scale *= c;
         now_.squares *= c * c;
         growth_ *= std::max(1.0, c);
         ++times_;

@@ -97,7 +97,7 @@ def solve_automatically(
     begun = time.perf_counter()
     chosen = _options_of(first, problem, options)
     if name == "dfsdca-copies":
-        chosen["sampling"] = None  # it has rounds of its own
+        chosen |= {"sampling": None, "step": "nearly-implicit"}  # it has rounds of its own, which are not rescaled
     found = solve_by(name, problem, watch, **chosen, chosen=reason)
     if switch is None or not switch.reason:
         return found
@@ -128,17 +128,18 @@ def _options_of(method: str, problem: Problem, options: dict[str, Any]) -> dict[
     return left | {"evaluate_every": every}
 
 
-def steps(problem: Problem, sampling: Any, step: Any) -> dict[str, Any]:
+def steps(problem: Problem, sampling: Any, step: Any, resumable: bool = False) -> dict[str, Any]:
     """The sampling and the step of dfSDCA: the user's, or where all is left to us what takes the least time.
 
     That is `Restless`, where X is not read by windows, and steps that are off the implicit ones by a hundredth: these
     win as much, and for losses whose implicit step has no formula they cost one exponential in place of two or three.
+    Where they can be rescaled, and the run need not end at the same bits when it was stopped in between, they are.
     """
     if sampling is not None or step is not None or not problem.loss.all_convex:
         return {"sampling": sampling, "step": step}
     if isinstance(problem.examples, Stored):
         return {"sampling": None, "step": "nearly-implicit"}
-    rescaled = can_rescale(problem) and problem.examples.rounds and problem.mu == 0
+    rescaled = not resumable and can_rescale(problem) and problem.examples.rounds
     return {"sampling": Restless(), "step": "rescaled" if rescaled else "nearly-implicit"}
 
 

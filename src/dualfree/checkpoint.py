@@ -128,6 +128,11 @@ def checkpoints(
         raise ValueError(
             f"checkpoint is given, but method={method!r} remembers what no file can hold; method='dfsdca' does not."
         )
+    if rule.name == "rescaled":
+        raise ValueError(
+            "checkpoint is given, but a run with step='rescaled' does not end at the same bits when it was stopped in "
+            "between; take step='nearly-implicit'."
+        )
     fingerprint = fingerprint_of(bound.problem) | {
         "method": method,
         "sampling": repr(bound.sampling),

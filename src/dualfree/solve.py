@@ -149,7 +149,8 @@ def solve(
     }
     automatic = isinstance(method, str) and method in AUTOMATIC
     if automatic and (checkpoint is not None or isinstance(problem.examples, Stored)):
-        return _solve_by("dfsdca", problem, callback, **options | steps(problem, sampling, step))
+        chosen = steps(problem, sampling, step, resumable=True)
+        return _solve_by("dfsdca", problem, callback, **options | chosen)
     if isinstance(problem.examples, Stored):
         return _solve_by(method, problem, callback, **options)
     if automatic:

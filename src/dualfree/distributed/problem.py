@@ -39,6 +39,7 @@ class Facts(Flat):
 
     m = 1
     grouped = False
+    rounds = False  # no kernel draws by itself here
 
     @property
     def nonzeros(self) -> Indices:

@@ -144,7 +144,7 @@ class DfSDCACopies(DfSDCA):
                 "method='dfsdca-copies' takes built-in and compiled losses, since Python runs on one thread; "
                 "method='dfsdca' takes any."
             )
-        if not rule.implicit or not isinstance(sampling.sampling, Restless):
+        if rule.name not in ("implicit", "nearly-implicit") or not isinstance(sampling.sampling, Restless):
             raise ValueError(
                 "method='dfsdca-copies' takes sampling='restless' and step='implicit' or 'nearly-implicit', not "
                 f"{sampling.sampling!r} and step={rule.name!r}; method='dfsdca' takes all of them."

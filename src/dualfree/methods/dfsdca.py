@@ -14,7 +14,7 @@ from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.base import About, Glance, Method, State
 from dualfree.methods.drift import Drift
 from dualfree.methods.glances import Glances
-from dualfree.methods.rescaling import Rescaling, can_rescale, rescaling_of
+from dualfree.methods.rescaling import Rescaling, can_rescale
 from dualfree.methods.safeguard import Safeguard
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Draws
@@ -81,27 +81,21 @@ class DfSDCA(Method):
 
     def advance_by_rounds(self, state: State, rounds: Any) -> None:
         step = native_step(self.problem, self.problem.lam, self.rule)
-        rescaling = None if self._rescaling is None else (*self._known(state, rounds), *self._rescaling)
-        told = self.problem.examples.dfsdca_rounds(
+        rescaling = None if self._rescaling is None else self._rescaling.told(state)
+        moved, unit, sure, became = self.problem.examples.dfsdca_rounds(
             *step, rounds.native, rescaling, state.centre, state.alpha, state.w
         )
-        moved, unit, sure, became = told
-        rescaled, times, growth = (None, 0, 1.0) if became is None else became
-        take_in(state, rounds.end(unit, sure, len(moved), rescaled), moved, moved)
-        state.drift.rescale(times, growth)
-
-    def _known(self, state: State, rounds: Any) -> tuple[int, int, float]:
-        """What the next rescaling knows: of w = 0 its length as well."""
-        length, left, squares = rounds.rescaled
-        return length, left, 0.0 if state.from_zero and state.iteration == 0 else squares
+        take_in(state, rounds.end(unit, sure, len(moved)), moved, moved)
+        if self._rescaling is not None:
+            self._rescaling.take_in(state, became)
 
     def _rescaling_or_refusal(self) -> Rescaling:
-        bound = self.sampling
+        bound, loss = self.sampling, self.problem.loss
         if isinstance(bound, RestlessBound) and self.takes_rounds and can_rescale(self.problem):
-            return rescaling_of(bound)
+            return Rescaling(bound)
         raise ValueError(
-            "step='rescaled' takes method='dfsdca', sampling='restless' and a built-in loss of one output, without an "
-            f"L1 part, not {type(self).__name__} with {bound.sampling!r} and {type(self.problem.loss).__name__}; "
+            "step='rescaled' takes method='dfsdca', sampling='restless', a built-in loss of one output and no L1 part, "
+            f"not {type(self).__name__} with {bound.sampling!r}, {type(loss).__name__} and mu={self.problem.mu:g}; "
             "step='implicit' takes all of them."
         )
 

@@ -1,21 +1,15 @@
 """Multiples of α: after a round of visits, α and w times the number at which the dual is largest."""
 
-from typing import NamedTuple
+from typing import Any
 
 from dualfree.arrays import largest_of
 from dualfree.losses.builtin import BuiltIn
+from dualfree.methods.base import State
 from dualfree.problem import Problem
 from dualfree.samplings.restless import RestlessBound
 
 # In nonzeros of a dfSDCA step, measured (docs/performance.md): a look at an example's α, and a visit beside its row.
 _LOOK, _VISIT = 0.6, 25.0
-
-
-class Rescaling(NamedTuple):
-    """What a look at all of α costs in rounds, and ``1/l``, which tells what visits win at least."""
-
-    price: float
-    flatness: float
 
 
 def can_rescale(problem: Problem) -> bool:
@@ -29,20 +23,43 @@ def can_rescale(problem: Problem) -> bool:
     [True, False]
     """
     loss = problem.loss
-    return isinstance(loss, BuiltIn) and loss.has_ray and loss.outputs is None
+    return isinstance(loss, BuiltIn) and loss.has_ray and loss.outputs is None and problem.mu == 0
 
 
-def rescaling_of(bound: RestlessBound) -> Rescaling:
-    """For the rounds of one problem.
+class Rescaling:
+    """After a round: ``α ← cα`` and ``w ← cw``, c about where ``D(cα)`` is largest, one number for all examples.
+
+    Early visits do not know of those to come. What examples share each of them finds for itself, so that all α are too
+    large together; visits, which see one example at a time, take long to mend that, and one number does at once. c is
+    Newton's step from 1, shortened where the loss bends so that the dual always rises.
+
+    A look at α costs a part of a round, and where it wins too little for that, the next ones come later and later.
 
     Examples
     --------
     >>> import dualfree as df
     >>> import numpy as np
     >>> problem = df.Problem(np.ones((160, 35)), df.losses.Logistic(np.arange(160) > 80), lam=1.0)
-    >>> rescaling_of(df.samplings.Restless().bind(problem))
-    Rescaling(price=0.08, flatness=4.0)
+    >>> rescaling = Rescaling(df.samplings.Restless().bind(problem))
+    >>> round(rescaling.price, 3), rescaling.flatness
+    (0.08, 4.0)
     """
-    problem = bound.problem
-    visits = bound.round_length * (_VISIT + problem.examples.products / problem.n)
-    return Rescaling(_LOOK * problem.n / visits, 1 / largest_of(problem.common_l))
+
+    def __init__(self, bound: RestlessBound) -> None:
+        problem = bound.problem
+        visits = bound.round_length * (_VISIT + problem.examples.products / problem.n)
+        self.price = _LOOK * problem.n / visits  # of a look, in rounds
+        self.flatness = 1 / largest_of(problem.common_l)  # tells what visits win at least
+        self._pause = (1, 1)  # rounds from one look to the next, and those that are left
+        self._squares = (-1, 0.0)  # an iteration, and λn‖w‖² there
+
+    def told(self, state: State) -> tuple[int, int, float, float, float]:
+        """What the kernel takes, see ``cpp/kernels/rescaling.hpp``."""
+        at, squares = (0, 0.0) if state.from_zero and state.iteration == 0 else self._squares
+        return *self._pause, squares if at == state.iteration else -1.0, self.price, self.flatness
+
+    def take_in(self, state: State, became: tuple[Any, ...]) -> None:
+        """What the kernel says of the rounds that have ended with this state."""
+        *pause, squares, times, growth = became
+        self._pause, self._squares = tuple(pause), (state.iteration, squares)
+        state.drift.rescale(times, growth)

@@ -24,7 +24,7 @@ from dualfree.reference.bounded import positive_unlabelled, savage, sigmoid, tuk
 from dualfree.reference.component import shift_and_invert
 from dualfree.reference.coordinates import alpha, feature_curvatures, nsync, ucdc
 from dualfree.reference.copies import dfsdca_copies
-from dualfree.reference.dual import acc_prox_sdca, asdca, exact_step, sdca
+from dualfree.reference.dual import acc_prox_sdca, asdca, best_multiple, exact_step, sdca
 from dualfree.reference.losses import (
     ReferenceLoss,
     huber,
@@ -48,6 +48,7 @@ __all__ = [
     "adaptive_probabilities",
     "alpha",
     "asdca",
+    "best_multiple",
     "dfsdca",
     "dfsdca_copies",
     "eso_constant",

@@ -83,8 +83,6 @@ class _Memory:
     end: int = 0
     order: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     before: Floats = field(default_factory=lambda: np.empty(0))  # α of those examples when the round began
-    # Rounds from one rescaling of α to the next, those that are left, and λn‖w‖², below 0 where it is not known.
-    rescaled: tuple[int, int, float] = (1, 1, -1.0)
 
 
 @dataclass(frozen=True)
@@ -108,19 +106,12 @@ class Rounds:
         learning = (bound._sizes, bound._growth, _LEAST, _SMALLEST_UNIT)
         return (*course, *learning, now.unrest, now.unit, now.sure, bound._room, self.every, self.factor, self.goal)
 
-    @property
-    def rescaled(self) -> tuple[int, int, float]:
-        """What a step that rescales α has to know: see ``cpp/kernels/rescaling.hpp``."""
-        return self.bound._now.rescaled
-
-    def end(self, unit: float, sure: float, questions: int, rescaled: tuple[int, int, float] | None = None) -> list[int]:
+    def end(self, unit: float, sure: float, questions: int) -> list[int]:
         """Take in what the kernel says when it has come to the last of so many questions; the iteration of each."""
         passed = [min(k * self.every, self.count) for k in range(1, questions + 1)]
         asked = [self.bound._begin(self.first + rounds) for rounds in passed]
         now = self.bound._now
         now.unit, now.sure = unit, sure
-        if rescaled is not None:
-            now.rescaled = rescaled
         now.begin = now.end = asked[-1]
         return asked
 
@@ -160,13 +151,12 @@ class RestlessBound(BoundSampling):
     @property
     def memory(self) -> dict[str, NDArray[Any]]:
         now = self._now
-        numbers = np.array([now.unit, now.sure, now.begin, now.end, *now.rescaled])
+        numbers = np.array([now.unit, now.sure, now.begin, now.end])
         return {"unrest": now.unrest, "order": now.order, "before": now.before, "numbers": numbers}
 
     def recall(self, memory: dict[str, NDArray[Any]]) -> None:
-        unit, sure, begin, end, length, left, squares = memory["numbers"].tolist()
-        orders, rescaled = (memory["order"], memory["before"]), (int(length), int(left), squares)
-        recalled = _Memory(memory["unrest"], unit, sure, int(begin), int(end), *orders, rescaled)
+        unit, sure, begin, end = memory["numbers"].tolist()
+        recalled = _Memory(memory["unrest"], unit, sure, int(begin), int(end), memory["order"], memory["before"])
         object.__setattr__(self, "_now", recalled)
 
     def refresh(self, w: Floats, alpha: Floats, offset: float = 0.0, iteration: int = 0) -> None:
