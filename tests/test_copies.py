@@ -56,10 +56,12 @@ def run(
     popular=(),
     stretches=1,
     kept=None,
+    rescaling=None,
 ):
     """One call of the kernel: w, α, σ and what α moved; `bound` learns from it.
 
     `rounds` are the number of the first one, their length and their count; the stretches should be as many as `kept`.
+    `rescaling` is a list of what the kernel is told, and becomes what it says.
     """
     n = problem.n
     bound = Restless().bind(problem) if bound is None else bound
@@ -72,8 +74,11 @@ def run(
     popular = np.asarray(popular, dtype=np.int64)
     hearing = (merges, popular, sigma, stretches)
     room = np.empty(kernels.copies_room(threads, problem.d, len(popular)))
-    told = kernels.dfsdca_copies(kernels.Crew(threads), *step, course, *hearing, room, alpha, w, alone)
-    (moved,), now.unit, now.sure, (sigma, left), (walked,), deserted = told
+    multiples = None if rescaling is None else tuple(rescaling[:5])
+    told = kernels.dfsdca_copies(kernels.Crew(threads), *step, course, multiples, *hearing, room, alpha, w, alone)
+    (moved,), now.unit, now.sure, (sigma, left), (walked,), deserted, became = told
+    if rescaling is not None:
+        rescaling[:2], rescaling[5:] = became[:2], became[3:]
     assert kept is None or left == kept
     assert not (deserted and alone)
     assert walked >= moved
@@ -111,18 +116,42 @@ def test_the_kernel_is_the_literal_method(loss, layout, merges, threads, popular
     np.testing.assert_allclose(moved, np.sum((after - alpha) ** 2), rtol=1e-9)
 
 
+@pytest.mark.parametrize("rescaled", [False, True])
 @pytest.mark.parametrize("threads", [1, 2, 5, 16])
-def test_one_thread_for_all_parts_gives_the_same_bits(threads):
+def test_one_thread_for_all_parts_gives_the_same_bits(threads, rescaled):
     problem, answers = make_words(), []
     for alone in (False, True):
-        bound, alpha = Restless().bind(problem), None
+        bound, alpha, told = Restless().bind(problem), None, [1, 1, -1.0, 1e-3, 4.0]
+        told = told if rescaled else None
         popular = kernels.popular(problem.examples.native, 100, np.empty(problem.d))
         for first in range(0, 6000, 1000):
             order = np.random.default_rng(0).permutation(2000)[first : first + 1000] if first < 2000 else None
             rounds = (first // 250, 250.0, 4)
-            w, alpha, sigma, moved = run(problem, threads, rounds, order, 2, 1.0, alone, alpha, bound, popular, 3)
-        answers.append((w.tobytes(), alpha.tobytes(), sigma, moved))
+            hearing = {"popular": popular, "stretches": 3, "rescaling": told}
+            w, alpha, sigma, moved = run(problem, threads, rounds, order, 2, 1.0, alone, alpha, bound, **hearing)
+        answers.append((w.tobytes(), alpha.tobytes(), sigma, moved, told))
+        assert not rescaled or told[5] > 0
+        np.testing.assert_allclose(w, problem.primal(alpha), atol=1e-12)
     assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_all_alpha_are_multiplied_by_what_a_search_finds(loss, threads):
+    X, y = make_data()
+    X = X + 0.5
+    problem = df.Problem(X, LOSSES[loss][0](y), lam=0.5 / len(y))
+    same = reference.ReferenceProblem(X, y, np.ones(len(y)), LOSSES[loss][1], lam=0.5 / len(y))
+    order, told = np.random.default_rng(1).permutation(len(y))[:45], [1, 1, -1.0, 1e-3, 1.0]
+    _, plain, *_ = run(problem, threads, (0, 45.0, 1), order)
+    w, alpha, *_ = run(problem, threads, (0, 45.0, 1), order, rescaling=told)
+    moved = plain != 0
+    c, best = float((alpha[moved] / plain[moved])[0]), reference.best_multiple(same, plain)
+    np.testing.assert_allclose(alpha, c * plain, rtol=1e-12)
+    np.testing.assert_allclose(w, problem.primal(alpha), atol=1e-12)
+    assert told[5:] == [1, pytest.approx(max(1.0, c))]
+    duals = [same.dual_value(each * plain) for each in (1.0, c, best)]
+    assert duals[1] - duals[0] > (0.5 if loss == "logistic" else 0.99) * (duals[2] - duals[0]) > 0
 
 
 def test_blocks_that_have_to_be_shortened_by_more_than_a_half_do_without_stretches():
@@ -169,15 +198,16 @@ def test_where_nothing_moves_all_examples_are_alike(threads, unrest):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("alike", [False, True])
-@pytest.mark.parametrize("stretches", [1, 3])
-def test_the_dual_never_falls(loss, alike, stretches):
+@pytest.mark.parametrize(("stretches", "told"), [(1, None), (3, None), (3, [1, 1, -1.0, 1e-3, 0.5])])
+def test_the_dual_never_falls(loss, alike, stretches, told):
     rng = np.random.default_rng(0)
     X = np.ones((60, 1)) * rng.normal(size=8) if alike else rng.normal(size=(60, 8))
     problem = df.Problem(X, LOSSES[loss][0](np.sign(rng.normal(size=60))), lam=1e-4)
     alpha, dual, gammas = np.zeros(60), -np.inf, []
     for k in range(40):
         order = rng.permutation(60)
-        w, alpha, sigma, _ = run(problem, 4, (0, 60.0, 1), order, alpha=alpha, popular=[1, 2, 6], stretches=stretches)
+        hearing = {"popular": [1, 2, 6], "stretches": stretches, "rescaling": told}
+        w, alpha, sigma, _ = run(problem, 4, (0, 60.0, 1), order, alpha=alpha, **hearing)
         value = problem.evaluate(w, alpha)
         assert value.value - value.duality_gap >= dual - 1e-12 * abs(value.value)
         dual = value.value - value.duality_gap
@@ -189,14 +219,19 @@ def test_the_dual_never_falls(loss, alike, stretches):
 
 @pytest.mark.parametrize("loss", [df.losses.Logistic, df.losses.SquaredHinge, df.losses.Squared])
 @pytest.mark.parametrize("options", [{}, {"intercept": True}])
-def test_the_certified_optimum_with_any_number_of_threads(monkeypatch, loss, options):
+@pytest.mark.parametrize("step", ["implicit", "rescaled"])
+def test_the_certified_optimum_with_any_number_of_threads(monkeypatch, loss, options, step):
     monkeypatch.setattr(copies.DfSDCACopies, "_together", lambda self: True)  # as if each had a core of its own
     problem = make_words(loss=loss, lam=0.1, **options)
     best = df.solve(problem, method="auto", tol=1e-10, max_epochs=1000).certificate.value
     for n_threads in (1, 2, 5):
-        results = [df.solve(problem, method="dfsdca-copies", n_threads=n_threads, tol=1e-6) for _ in range(2)]
+        settings = {"method": "dfsdca-copies", "n_threads": n_threads, "step": step, "tol": 1e-6}
+        results = [df.solve(problem, **settings) for _ in range(2)]
         assert all(result.status == "converged" for result in results)
         assert best * (1 - 1e-9) <= results[0].certificate.value <= best * (1 + 1e-6)
+        if step == "rescaled":  # calls end where threads are late, and the factor goes back into w at their ends
+            np.testing.assert_allclose(results[0].alpha, results[1].alpha, rtol=1e-9, atol=1e-12)
+            continue
         assert results[0].w.tobytes() == results[1].w.tobytes()
         assert results[0].alpha.tobytes() == results[1].alpha.tobytes()
 
@@ -289,7 +324,7 @@ def test_refusals():
     for options in ({"sampling": "nice:8"}, {"sampling": "shuffled"}, {"step": "theorem-2", "sampling": "shuffled"}):
         with pytest.raises(
             ValueError,
-            match=r"takes sampling='restless' and step='implicit' or 'nearly-implicit', .* takes all of them",
+            match=r"takes sampling='restless' and step='implicit', 'nearly-implicit' or 'rescaled', not .* all of them",
         ):
             df.solve(problem, method="dfsdca-copies", **options)
     with pytest.raises(ValueError, match="takes no L1 part"):

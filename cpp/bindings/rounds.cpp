@@ -53,13 +53,25 @@ static double offset_of(const Rows& rows) {
     return std::visit([](const auto& r) { return r.offset; }, rows);
 }
 
-// (length, left, squares, price, flatness), see rescaling.hpp.
-using Told = std::tuple<Size, Size, double, double, double>;
+// (length, left, squares, price, flatness), see rescaling.hpp; without it nothing is multiplied.
+using Told = std::optional<std::tuple<Size, Size, double, double, double>>;
 
-// Returns what alpha moved, squared, for each question, the unit and the sure unrest after the last round, and what `rescaling`
-// has become, where there is one: length, left, squares, how often alpha was multiplied, and how much it may have grown by that.
+static Multiples multiples_from(const Told& told) {
+    if (!told) return {{1, 1, infinity}, 0};
+    const auto [length, left, squares, price, flatness] = *told;
+    return {{length, left, price}, flatness};
+}
+
+// What has become of it: length, left, squares, how often alpha was multiplied, and how much it may have grown by that.
+static nb::object told_again(const Told& told, const Multiples& now, double squares) {
+    if (!told) return nb::none();
+    return nb::make_tuple(now.pause.length, now.pause.left, squares, now.times, now.growth);
+}
+
+// Returns what alpha moved, squared, for each question, the unit and the sure unrest after the last round, and what has become of
+// the rescaling.
 static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack slack, In<double> scale, double inverse,
-                               nb::tuple course_tuple, std::optional<Told> told, Out<double> alpha, Out<double> w) {
+                               nb::tuple course_tuple, Told told, Out<double> alpha, Out<double> w) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
     const Size n = examples_of(rows), stride = stride_of(scale, n);
@@ -71,10 +83,8 @@ static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack
     std::optional<Rescaling> rescaling;
     {
         nb::gil_scoped_release release;
-        if (told) {
-            const auto [length, left, squares, price, flatness] = *told;
-            rescaling.emplace(loss, n, features_of(rows), offset_of(rows), inverse, flatness, Rescaled{{length, left, price}, squares}, alpha.data(), w.data());
-        }
+        if (told)
+            rescaling.emplace(loss, n, features_of(rows), offset_of(rows), inverse, multiples_from(told), std::get<2>(*told), alpha.data(), w.data());
         const auto visit = [&](const Size* visited, Size count) {
             const Kept kept = rescaling ? rescaling->kept() : Kept{};
             const Visited seen = slack ? visit_each(rows, loss, ImplicitStep{scale.data(), stride, *slack}, inverse, visited, count, alpha.data(), w.data(), kept)
@@ -87,11 +97,7 @@ static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack
         });
         if (rescaling) rescaling->settle();
     }
-    nb::object became = nb::none();
-    if (rescaling) {
-        const auto& [pause, squares] = rescaling->now();
-        became = nb::make_tuple(pause.length, pause.left, squares, rescaling->times(), rescaling->growth());
-    }
+    const auto became = rescaling ? told_again(told, rescaling->multiples(), rescaling->squares()) : nb::none();
     return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure, became);
 }
 
@@ -109,10 +115,10 @@ static void require_features(const In<Size>& features, Size d) {
             throw nb::value_error("popular must be features in rising order.");
 }
 
-// The same, and (sigma, stretches), what alpha would have moved had no move been shortened, for each question, and whether the
-// first thread let the others go. Where `alone` is true it does so from the start.
+// The same but for the rescaling, (sigma, stretches), what alpha would have moved had no move been shortened, for each question,
+// whether the first thread let the others go, and the rescaling. Where `alone` is true it does so from the start.
 static nb::tuple dfsdca_copies(Crew& crew, nb::tuple rows_tuple, nb::tuple loss_tuple, double slack, In<double> scale, double inverse,
-                               nb::tuple course_tuple, Size merges, In<Size> popular, double sigma, Size stretches, Out<double> room, Out<double> alpha, Out<double> w, bool alone) {
+                               nb::tuple course_tuple, Told told, Size merges, In<Size> popular, double sigma, Size stretches, Out<double> room, Out<double> alpha, Out<double> w, bool alone) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
     const Size n = examples_of(rows), d = features_of(rows);
@@ -122,13 +128,13 @@ static nb::tuple dfsdca_copies(Crew& crew, nb::tuple rows_tuple, nb::tuple loss_
     require_size("room", room.size(), Copies::room_for(crew.size(), d, Size(popular.size())));
     if (merges < 1 || stretches < 1 || !(sigma >= 1)) throw nb::value_error("merges, stretches and sigma must be at least 1.");
     require_features(popular, d);
-    Pace pace{sigma, popular.size() > 0 ? stretches : 1};
+    Pace pace{sigma, popular.size() > 0 ? stretches : 1, multiples_from(told), {1.0, offset_of(rows)}};
     Course course = course_from(course_tuple, n);
     std::vector<double> moved, walked;
     bool deserted = false;
     {
         nb::gil_scoped_release release;
-        const CopiesTask task{rows, loss, step, inverse, course.rounds, n, d, merges, popular.data(), Size(popular.size()), room.data(), alpha.data(), w.data()};
+        const CopiesTask task{rows, loss, step, inverse, course.rounds, n, d, merges, popular.data(), Size(popular.size()), told.has_value(), room.data(), alpha.data(), w.data()};
         Copies all(task, crew.size());
         Barrier barrier(crew.size());
         const Unrest before = course.unrest;
@@ -145,7 +151,7 @@ static nb::tuple dfsdca_copies(Crew& crew, nb::tuple rows_tuple, nb::tuple loss_
             crew.run([&](int t) { work({t, t + 1, &barrier}); });
         moved = all.moved(), walked = all.walked(), deserted = all.deserted();
     }
-    return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure, nb::make_tuple(pace.sigma, pace.stretches), listed(walked), deserted);
+    return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure, nb::make_tuple(pace.sigma, pace.stretches), listed(walked), deserted, told_again(told, pace.multiples, -1.0));
 }
 
 void bind_rounds(nb::module_& module) {
@@ -163,6 +169,6 @@ void bind_rounds(nb::module_& module) {
     module.def("copies_room", &Copies::room_for, nb::arg("parts"), nb::arg("features"), nb::arg("popular"));
     module.def("popular", &popular, nb::arg("rows"), nb::arg("most"), nb::arg("room").noconvert());
     module.def("dfsdca_copies", &dfsdca_copies, nb::arg("crew"), nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert(), nb::arg("scale"),
-               nb::arg("inverse"), nb::arg("course"), nb::arg("merges"), nb::arg("popular"), nb::arg("sigma"), nb::arg("stretches"), nb::arg("room").noconvert(),
+               nb::arg("inverse"), nb::arg("course"), nb::arg("rescaling").none(), nb::arg("merges"), nb::arg("popular"), nb::arg("sigma"), nb::arg("stretches"), nb::arg("room").noconvert(),
                nb::arg("alpha").noconvert(), nb::arg("w").noconvert(), nb::arg("alone") = false);
 }

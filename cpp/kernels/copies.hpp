@@ -28,6 +28,7 @@ struct CopiesTask {
     Size merges;  // in a round
     const Size* popular;
     Size popular_count;
+    bool rescales;
     double* room;  // as much as Copies::room_for says
     double* alpha;
     double* w;
@@ -37,6 +38,8 @@ struct CopiesTask {
 struct Pace {
     double sigma;
     Size stretches;  // of visits, from one time that all is added up to the next
+    Multiples multiples;
+    Kept kept;
 };
 
 class Copies {
@@ -70,8 +73,10 @@ class Copies {
             if (deserted_) turn.go_alone(parts());
             if (unrest.grow()) turn.each([&](int t) { unrest.rescale(low(task_.n, t), low(task_.n, t + 1)); });
             unrest.begin_again();
-            if (task_.rounds.asked_after(r) && (answer(turn) || deserted_)) return;
+            if (task_.rescales) rescale(turn, pace);
+            if (task_.rounds.asked_after(r) && (answer(turn) || deserted_)) break;
         }
+        if (pace.kept.scale != 1) turn.each([&](int t) { multiply(task_.w, low(task_.d, t), low(task_.d, t + 1), pace.kept.scale); });
     }
 
     // What alpha has moved, and would have moved, for each question.
@@ -93,6 +98,22 @@ class Copies {
         turn.each([](int) {});  // all have seen it
         for (int t = turn.first; t < turn.last; ++t) part(t).moved = part(t).walked = 0;
         return task_.rounds.may_be_done(moved);
+    }
+
+    // All alpha and w by one number: see rescaling.hpp. That of w waits for the end of the call.
+    void rescale(Turn& turn, Pace& pace) {
+        if (!pace.multiples.pause.over()) return;
+        turn.each([&](int t) {
+            const Ray ray = ray_of(task_.loss, task_.alpha, pace.kept.offset, low(task_.n, t), low(task_.n, t + 1));
+            part(t).look = {ray, sum_of_squares(task_.w, low(task_.d, t), low(task_.d, t + 1)), part(t).won};
+        });
+        Look all;
+        for (const Part& p : parts_) all.ray.add(p.look.ray), all.squares += p.look.squares, all.won += p.look.won;
+        const double squares = all.squares * pace.kept.scale * pace.kept.scale / task_.inverse;
+        const double c = pace.multiples.after(choose(task_.loss, all.ray, squares), all.won);
+        if (c == 1) return;
+        turn.each([&](int t) { multiply(task_.alpha, low(task_.n, t), low(task_.n, t + 1), c); });
+        pace.kept.scale *= c;
     }
 
     Part& part(int t) { return parts_[std::size_t(t)]; }
@@ -124,8 +145,10 @@ class Copies {
         const Size first = begin + cut(end - begin, pace.stretches, s), last = begin + cut(end - begin, pace.stretches, s + 1);
         ImplicitStep step = task_.step;
         step.factor = pace.sigma;
-        p.latest += visit_each(task_.rows, task_.loss, step, pace.sigma * task_.inverse, p.visits.data() + first, last - first,
-                               task_.alpha, all_.copy_of(t)).moved;
+        const Visited seen = visit_each(task_.rows, task_.loss, step, pace.sigma * task_.inverse, p.visits.data() + first, last - first,
+                                        task_.alpha, all_.copy_of(t), pace.kept);
+        p.latest += seen.moved;
+        p.won = (m == 0 && s == 0 ? 0.0 : p.won) + pace.multiples.won_by(seen);
         if (s + 1 < pace.stretches) popular_.gather(t, all_.copy_of(t));
     }
 

@@ -6,6 +6,7 @@
 
 #include "crew.hpp"
 #include "kernels/exchange.hpp"
+#include "kernels/rescaling.hpp"
 #include "kernels/rounds.hpp"
 
 namespace dualfree {
@@ -13,6 +14,12 @@ namespace dualfree {
 // What is left of a list.
 struct Listed {
     const Size *next, *last;
+};
+
+// What a part sees of its examples' alpha, of its features, and of what its visits won, when all alpha may be multiplied.
+struct Look {
+    Ray ray;
+    double squares = 0, won = 0;
 };
 
 // What a part has drawn, and what it visits.
@@ -27,6 +34,8 @@ struct alignas(64) Part {
     double* sum = nullptr;       // of all parts' moves of its features
     Moves moves;                 // of these, and of its popular features
     double way = 0;              // that these have gone, squared
+    double won = 0;              // by its visits of the round
+    Look look;
     bool begun = false;  // whether its copy has been made once in this call
 };
 

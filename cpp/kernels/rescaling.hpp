@@ -30,107 +30,144 @@ struct Pause {
     }
 };
 
-// What is known from one call to the next.
-struct Rescaled {
-    Pause pause;
-    double squares;  // lambda n ||w||^2; below zero where it is not known
+// Sums over some examples: of the slopes and curvatures of c -> phi_i*(-c alpha_i) at c = 1, and the largest |alpha_i|, without weights.
+struct Ray {
+    double slope = 0, curvature = 0, largest = 0;
+    void add(const Ray& other) {
+        slope += other.slope, curvature += other.curvature;
+        largest = std::max(largest, other.largest);
+    }
 };
 
+template <class Scalar, class W>
+Ray ray_of(const Losses<Scalar, W>& loss, const double* alpha, double offset, Size first, Size last) {
+    const Scalar f = loss.f;
+    const W weight = loss.weight;
+    const double* y = loss.y;  // all at hand, or it becomes slower SIMD
+    double slope = 0, curvature = 0, largest = 0;
+#pragma omp simd reduction(+ : slope, curvature) reduction(max : largest)
+    for (Size i = first; i < last; ++i) {
+        double k = 1, a = alpha[i];
+        if constexpr (std::is_same_v<W, Weights>) k = weight[i], a = k > 0 ? a / k : 0.0;
+        const double size = std::fabs(a);
+        const Slope here = along_ray(f, a, y[i]);
+        slope += k * (here.value + offset * a);
+        curvature += k * here.derivative;
+        largest = size > largest ? size : largest;
+    }
+    return {slope, curvature, largest};
+}
+
+// A loss for which nothing of the kind is known has no ray, and its alpha stay as they are.
+inline Ray ray_of(const AnyLoss& loss, const double* alpha, double offset, Size first, Size last) {
+    const auto known = [&](const auto& l) { return ray_of(l, alpha, offset, first, last); };
+    const auto any = [&]<class Scalar>(const Losses<Scalar>& l) {
+        if constexpr (HasRay<Scalar>) return with_weights_known(l, known);
+        return Ray{};
+    };
+    return std::visit(any, loss);
+}
+
+// The multiple, and what the dual wins by it, times n.
+struct Choice {
+    double c = 1, won = 0;
+};
+
+// `squares`: lambda n ||w||^2.
+inline Choice choose(const AnyLoss& loss, const Ray& ray, double squares) {
+    const double slope = ray.slope + squares, curvature = ray.curvature + squares;
+    const double newton = std::clamp(-slope / curvature, -0.5, 1.0);
+    const auto multiple = [&]<class Scalar>(const Losses<Scalar>& l) {
+        if constexpr (HasRay<Scalar>) return best_multiple(l.f, newton, ray.largest);
+        return 1.0;
+    };
+    const double c = std::visit(multiple, loss), won = (1 - c) * (slope + 0.5 * (c - 1) * curvature);
+    return std::isfinite(won) ? Choice{c, won} : Choice{};
+}
+
+// What a run knows of its multiples: it goes from one call to the next, and is the same in each thread.
+struct Multiples {
+    static constexpr double worth_while = 1e-4;  // of what visits won: less is not worth a rounding of all alpha
+    Pause pause;
+    double flatness;  // 1 / l
+    Size times = 0;
+    double growth = 1;  // of alpha at most
+
+    // What the dual has won by visits at least, times n.
+    double won_by(const Visited& seen) const { return 0.5 * (seen.own + flatness * seen.moved); }
+
+    // The c by which alpha and w are to be multiplied.
+    double after(const Choice& choice, double by_visits) {
+        const bool worth_it = choice.won > worth_while * by_visits;
+        pause.learn(worth_it ? choice.won : 0.0, by_visits);
+        if (!worth_it) return 1;
+        growth *= std::max(1.0, choice.c);
+        ++times;
+        return choice.c;
+    }
+};
+
+inline void multiply(double* numbers, Size first, Size last, double c) {
+    for (Size j = first; j < last; ++j) numbers[j] *= c;
+}
+inline double sum_of_squares(const double* numbers, Size first, Size last) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (Size j = first; j < last; ++j) sum += numbers[j] * numbers[j];
+    return sum;
+}
+
+// For visits on one thread.
 class Rescaling {
   public:
-    // `flatness`: 1 / l.
-    Rescaling(const AnyLoss& loss, Size n, Size d, double offset, double inverse, double flatness, Rescaled known, double* alpha, double* w)
-        : loss_(loss), n_(n), d_(d), inverse_(inverse), flatness_(flatness), alpha_(alpha), w_(w), now_(known), kept_{1.0, offset} {
-        if (!(now_.squares >= 0)) settle();
-    }
+    // `squares`: lambda n ||w||^2, below zero where it is not known.
+    Rescaling(const AnyLoss& loss, Size n, Size d, double offset, double inverse, const Multiples& multiples, double squares, double* alpha, double* w)
+        : loss_(loss), n_(n), d_(d), alpha_(alpha), w_(w), multiples_(multiples), kept_{1.0, offset},
+          squares_(squares >= 0 ? squares : sum_of_squares(w, 0, d) / inverse) {}
 
     const Kept& kept() const { return kept_; }
-    const Rescaled& now() const { return now_; }
-    Size times() const { return times_; }
-    double growth() const { return growth_; }
+    const Multiples& multiples() const { return multiples_; }
+    double squares() const { return squares_; }
 
     void add(const Visited& seen) {
-        now_.squares += 2 * seen.along + seen.own;
-        by_visits_ += 0.5 * (seen.own + flatness_ * seen.moved);
+        squares_ += 2 * seen.along + seen.own;
+        by_visits_ += multiples_.won_by(seen);
     }
 
     void end_round() {
-        if (!now_.pause.over()) {
-            by_visits_ = 0;
-            return;
+        if (multiples_.pause.over()) {
+            const Choice choice = choose(loss_, ray_of(loss_, alpha_, kept_.offset, 0, n_), squares_);
+            const double c = multiples_.after(choice, by_visits_);
+            if (c != 1) rescale(c);
         }
-        const double won = std::visit([this](const auto& loss) { return with_weights_known(loss, [this](const auto& l) { return rescale(l); }); }, loss_);
-        now_.pause.learn(won, by_visits_);
         by_visits_ = 0;
     }
 
-    // From here on w is what it is again; its length, where that is asked for by the way, is exact again as well.
+    // From here on w is what it is again.
     void settle() {
-        const double scale = kept_.scale;
-        if (scale == 1 && now_.squares >= 0) return;
-        double squares = 0;
-#pragma omp simd reduction(+ : squares)
-        for (Size j = 0; j < d_; ++j) {
-            w_[j] *= scale;
-            squares += w_[j] * w_[j];
-        }
-        now_.squares = squares / inverse_;
+        if (kept_.scale != 1) multiply(w_, 0, d_, kept_.scale);
         kept_.scale = 1;
     }
 
   private:
     static constexpr double short_w = 12;  // features in the nonzeros of a round, by what both cost: a fiftieth of its time
-    static constexpr double worth_while = 1e-4;  // of what visits won: less is not worth a rounding of all alpha
-
-    // What the dual has won by it, times n.
-    template <class Scalar, class W>
-    double rescale(const Losses<Scalar, W>& loss) {
-        if constexpr (HasRay<Scalar>) {
-            const Scalar f = loss.f;
-            const W weight = loss.weight;
-            const double *alpha = alpha_, *y = loss.y, offset = kept_.offset;  // all at hand, or it becomes slower SIMD
-            double slope = now_.squares, curvature = now_.squares, largest = 0;
-#pragma omp simd reduction(+ : slope, curvature) reduction(max : largest)
-            for (Size i = 0; i < n_; ++i) {
-                double k = 1, a = alpha[i];
-                if constexpr (std::is_same_v<W, Weights>) k = weight[i], a = k > 0 ? a / k : 0.0;
-                const double size = std::fabs(a);
-                const Slope here = along_ray(f, a, y[i]);
-                slope += k * (here.value + offset * a);
-                curvature += k * here.derivative;
-                largest = size > largest ? size : largest;
-            }
-            const double newton = std::clamp(-slope / curvature, -0.5, 1.0), c = best_multiple(f, newton, largest);
-            const double won = (1 - c) * (slope + 0.5 * (c - 1) * curvature);
-            if (!(won > worth_while * by_visits_)) return 0;
-            multiply(c);
-            return won;
-        } else {
-            return 0;
-        }
-    }
 
     // Where w is short it is multiplied at once: visits to short rows take a fortieth longer where they have to multiply.
-    void multiply(double c) {
-        for (Size i = 0; i < n_; ++i) alpha_[i] *= c;
-        if (short_w * double(d_) * now_.pause.price < double(n_))
-            for (Size j = 0; j < d_; ++j) w_[j] *= c;
+    void rescale(double c) {
+        multiply(alpha_, 0, n_, c);
+        if (short_w * double(d_) * multiples_.pause.price < double(n_))
+            multiply(w_, 0, d_, c);
         else
             kept_.scale *= c;
-        now_.squares *= c * c;
-        growth_ *= std::max(1.0, c);
-        ++times_;
+        squares_ *= c * c;
     }
 
     const AnyLoss& loss_;
     const Size n_, d_;
-    const double inverse_, flatness_;
     double *const alpha_, *const w_;
-    Rescaled now_;
+    Multiples multiples_;
     Kept kept_;
-    double by_visits_ = 0;  // what the dual has won by the visits of the round at least, times n
-    Size times_ = 0;
-    double growth_ = 1;  // of alpha at most
+    double squares_, by_visits_ = 0;
 };
 
 }  // namespace dualfree

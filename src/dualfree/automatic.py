@@ -97,7 +97,7 @@ def solve_automatically(
     begun = time.perf_counter()
     chosen = _options_of(first, problem, options)
     if name == "dfsdca-copies":
-        chosen |= {"sampling": None, "step": "nearly-implicit"}  # it has rounds of its own, which are not rescaled
+        chosen["sampling"] = None  # it has rounds of its own
     found = solve_by(name, problem, watch, **chosen, chosen=reason)
     if switch is None or not switch.reason:
         return found

@@ -135,6 +135,7 @@ class DfSDCACopies(DfSDCA):
     whole_epochs = True
     sparing = True
     resumable = False  # σ is in no checkpoint
+    distance = 2.0
 
     def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
         super().__init__(problem, sampling, rule)
@@ -144,10 +145,10 @@ class DfSDCACopies(DfSDCA):
                 "method='dfsdca-copies' takes built-in and compiled losses, since Python runs on one thread; "
                 "method='dfsdca' takes any."
             )
-        if rule.name not in ("implicit", "nearly-implicit") or not isinstance(sampling.sampling, Restless):
+        if not rule.implicit or not isinstance(sampling.sampling, Restless):
             raise ValueError(
-                "method='dfsdca-copies' takes sampling='restless' and step='implicit' or 'nearly-implicit', not "
-                f"{sampling.sampling!r} and step={rule.name!r}; method='dfsdca' takes all of them."
+                "method='dfsdca-copies' takes sampling='restless' and step='implicit', 'nearly-implicit' or "
+                f"'rescaled', not {sampling.sampling!r} and step={rule.name!r}; method='dfsdca' takes all of them."
             )
         self._turns = Turns()
         self._crew: Any
@@ -170,11 +171,14 @@ class DfSDCACopies(DfSDCA):
             return
         rows = self.problem.examples.shifted(state.centre)
         step = (rows, *native_step(self.problem, self.problem.lam, self.rule))
-        course = (rounds.native, self._plan.merges, self._popular, *self._pace)
+        rescaling = None if self._rescaling is None else self._rescaling.told(state)
+        course = (rounds.native, rescaling, self._plan.merges, self._popular, *self._pace)
         told = kernels.dfsdca_copies(self._crew, *step, *course, self._room, state.alpha, state.w)
-        moved, unit, sure, self._pace, walked, deserted = told
+        moved, unit, sure, self._pace, walked, deserted, became = told
         self._turns.learn(deserted)
         take_in(state, rounds.end(unit, sure, len(moved)), moved, walked, _ROUNDINGS)
+        if self._rescaling is not None:
+            self._rescaling.take_in(state, became)
 
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
         self._prepare()

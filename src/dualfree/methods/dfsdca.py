@@ -1,6 +1,6 @@
 """dfSDCA, Algorithm 1 of the paper: dual-free SDCA with arbitrary sampling."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class DfSDCA(Method):
     )
 
     takes_outputs = True
+    distance: ClassVar[float] = 1.0  # of α from the core that looks at it, see `Rescaling`
 
     def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
         super().__init__(problem, sampling, rule)
@@ -92,11 +93,11 @@ class DfSDCA(Method):
     def _rescaling_or_refusal(self) -> Rescaling:
         bound, loss = self.sampling, self.problem.loss
         if isinstance(bound, RestlessBound) and self.takes_rounds and can_rescale(self.problem):
-            return Rescaling(bound)
+            return Rescaling(bound, self.distance)
         raise ValueError(
-            "step='rescaled' takes method='dfsdca', sampling='restless', a built-in loss of one output and no L1 part, "
-            f"not {type(self).__name__} with {bound.sampling!r}, {type(loss).__name__} and mu={self.problem.mu:g}; "
-            "step='implicit' takes all of them."
+            "step='rescaled' takes method='dfsdca' or 'dfsdca-copies', sampling='restless', a built-in loss of one "
+            f"output and no L1 part, not {type(self).__name__} with {bound.sampling!r}, {type(loss).__name__} and "
+            f"mu={self.problem.mu:g}; step='implicit' takes all of them."
         )
 
     @property

@@ -33,7 +33,8 @@ class Rescaling:
     large together; visits, which see one example at a time, take long to mend that, and one number does at once. c is
     Newton's step from 1, shortened where the loss bends so that the dual always rises.
 
-    A look at α costs a part of a round, and where it wins too little for that, the next ones come later and later.
+    A look at α costs a part of a round, and where it wins too little for that, the next ones come later and later;
+    `distance` is how many times as much it costs as where α is in a cache of this core.
 
     Examples
     --------
@@ -45,10 +46,10 @@ class Rescaling:
     (0.08, 4.0)
     """
 
-    def __init__(self, bound: RestlessBound) -> None:
+    def __init__(self, bound: RestlessBound, distance: float = 1.0) -> None:
         problem = bound.problem
         visits = bound.round_length * (_VISIT + problem.examples.products / problem.n)
-        self.price = _LOOK * problem.n / visits  # of a look, in rounds
+        self.price = distance * _LOOK * problem.n / visits  # of a look, in rounds
         self.flatness = 1 / largest_of(problem.common_l)  # tells what visits win at least
         self._pause = (1, 1)  # rounds from one look to the next, and those that are left
         self._squares = (-1, 0.0)  # an iteration, and λn‖w‖² there
