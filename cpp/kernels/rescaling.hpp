@@ -159,6 +159,7 @@ class Rescaling {
             multiply(w_, 0, d_, c);
         else
             kept_.scale *= c;
+        if (kept_.scale < least_scale || kept_.scale > 1 / least_scale) settle();
         squares_ *= c * c;
     }
 
