@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 import dualfree as df
+from dualfree._native import kernels
 from dualfree.examples import Rows
 from helpers.problems import with_layout
 
@@ -61,6 +62,35 @@ def test_one_value_for_all():
     w = np.random.default_rng(1).normal(size=6000)
     np.testing.assert_allclose(Rows(X).margins(w), X @ w, rtol=0, atol=1e-12)
     np.testing.assert_allclose(Rows(X).combine(w[:3000]), X.T @ w[:3000], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 511, 513, 3000])
+@pytest.mark.parametrize("longest", [3, 23, 30])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_rows_of_one_value_in_the_order_of_their_length(n, longest, intercept, index):
+    X = ragged(n, 300, longest, seed=n)
+    X.data[:] = 0.5
+    X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
+    y = np.where(np.arange(n) % 3 == 1, 1.0, -1.0) if n > 1 else np.ones(1)
+    loss = df.losses.Squared(y) if n == 1 else df.losses.Logistic(y)
+    problem = df.Problem(X, loss, lam=1e-3, intercept=intercept)
+    w = np.random.default_rng(1).normal(size=problem.d)
+    column = np.full((n, 1), problem.examples.constant_value)
+    full = np.hstack([X.toarray(), column]) if intercept else X.toarray()
+    z, derivatives, gradients = full @ w, [], []
+    for threads in (1, 2, 3):
+        gradient, margins, slopes = np.zeros(problem.d), np.empty(n), np.empty(n)
+        total = kernels.loss_and_gradient(
+            problem.examples.native, loss.native, w, gradient, None, margins, slopes, threads=threads
+        )
+        assert total == pytest.approx(float(loss.values(z).sum()), rel=1e-12)
+        np.testing.assert_allclose(margins, z, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(slopes, loss.derivatives(z), rtol=0, atol=1e-11)
+        np.testing.assert_allclose(gradient, full.T @ loss.derivatives(z), rtol=0, atol=1e-9)
+        derivatives.append(slopes.tobytes())
+        gradients.append(gradient.tobytes())
+    assert len(set(derivatives)) == len(set(gradients)) == 1
 
 
 def test_the_same_bits_for_any_number_of_threads():

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/blocks.hpp"
+#include "kernels/by_length.hpp"
 #include "kernels/runs.hpp"
 #include "kernels/tiles.hpp"
 #include "rows.hpp"
@@ -37,6 +38,26 @@ inline Certified add_up(const std::vector<CertifiedSum>& parts) {
     return total.value();
 }
 
+// The part of a pass below that has the rows first .. last - 1, in the order of their length.
+template <class R>
+Sum pass_by_length(const R& rows, const TileLoss& loss, Size first, Size last, const double* w, double* sums, double* margins,
+                   double* derivatives) {
+    ByLength<R> sorted(rows);
+    Sum total;
+    double z[ByLength<R>::most], derivative[ByLength<R>::most];
+    in_tiles(first, last, [&](Size at, Size count) {
+        sorted.sort(at, count);
+        sorted.dot(w, z);
+        in_tiles(0, count, [&](Size from, Size some) {
+            total.add(loss.value_and_derivatives(at + from, nullptr, some, z + from, derivative + from));
+        });
+        sorted.add(derivative, sums);
+        if (margins) std::copy(z, z + count, margins + at);
+        if (derivatives) std::copy(derivative, derivative + count, derivatives + at);
+    }, ByLength<R>::at_a_time(last - first));
+    return total;
+}
+
 // Sum of phi_i(z_i), and of phi_i'(z_i) A_i into `gradient`; margins[i] = z_i and derivatives[i] = phi_i'(z_i) where they are
 // wanted.
 template <class R>
@@ -44,7 +65,10 @@ double loss_and_gradient(const R& rows, const TileLoss& loss, const double* w, d
                          double* derivatives, int threads) {
     const Runs<R> runs(rows);
     const Size size = examples_a_tile(rows);
+    const bool by_length = goes_by_length(rows);
     return add_up(over_blocks(rows, threads, rows.d, gradient, [&](Size first, Size last, double* sums) {
+        if constexpr (may_go_by_length<R>)
+            if (by_length) return pass_by_length(rows, loss, first, last, w, sums, margins, derivatives);
         Sum total;
         double z[tile], derivative[tile];
         in_tiles(first, last, [&](Size at, Size count) {
