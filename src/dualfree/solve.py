@@ -66,9 +66,10 @@ def solve(
         `Shuffled` by default (`Uniform` where some φ_i is not convex, and for the primal methods). A string is read
         by `dualfree.samplings.by_name`, such as ``"nice:8"``.
     step : str or float, optional
-        ``"implicit"`` (the default for convex losses), ``"nearly-implicit"`` (that of ``"auto"``), ``"per-example"``,
-        ``"theorem-2"``, ``"theorem-1"`` (the default otherwise), ``"safeguarded"`` (the default where P is not convex),
-        ``"tuned"``, or a number θ in (0, min p_i].
+        ``"implicit"`` (the default for convex losses), ``"nearly-implicit"``, ``"rescaled"`` (that of ``"auto"`` where
+        it can be had: with the best multiple of α after each round of `Restless`), ``"per-example"``, ``"theorem-2"``,
+        ``"theorem-1"`` (the default otherwise), ``"safeguarded"`` (the default where P is not convex), ``"tuned"``, or
+        a number θ in (0, min p_i].
         For the primal methods ``"theory"`` (the default), ``"tuned"``, or a number, their step size. For the SDCA
         family ``"exact"`` (the default), ``"fixed"``, ``"tuned"`` or a number in (0, 1]; ``asdca`` and
         ``acc-prox-sdca`` take ``"theory"`` or a number θ or κ.

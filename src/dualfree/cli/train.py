@@ -43,7 +43,8 @@ def train(
     step: Annotated[
         str | None,
         typer.Option(
-            help="implicit, nearly-implicit, per-example, theorem-2, theorem-1, tuned, or a θ. Default: the fastest."
+            help="implicit, nearly-implicit, rescaled, per-example, theorem-2, theorem-1, tuned, or a θ. "
+            "Default: the fastest."
         ),
     ] = None,
     tol: Annotated[float, typer.Option(help="Stop when the certified gap is this small, relative to P(w).")] = 1e-6,
