@@ -19,7 +19,7 @@ DUALFREE_INLINE Slope along_ray(const SmoothedHinge& f, double a, double y) { re
 DUALFREE_INLINE Slope along_ray(const Huber&, double a, double y) { return {a * (a - y), a * a}; }
 
 // The c to go to, with `newton` the step from 1 that slope and curvature ask for, and `largest` the largest |a|. The dual rises by at
-// least half of what that step promises.
+// least half of the slope times the way that is gone.
 // Of the logistic loss the curvature at c is at most 1 / c of that at 1 below 1, and above (1 - largest) / (1 - c largest) of it.
 inline double best_multiple(const Logistic&, double newton, double largest) {
     return 1 + newton / (1 + (newton < 0 ? -newton : newton * largest / std::max(1 - largest, 1e-300)));
