@@ -15,4 +15,6 @@ using Rows = std::variant<CsrRows<const double*, std::int32_t>, CsrRows<const do
                           CsrRows<Same, std::int32_t>, CsrRows<Same, std::int64_t>, DenseRows<double>,
                           DenseRows<float>>;
 
+constexpr Size cached_work = 1 << 22;  // of rows that stay in a cache from one pass to the next
+
 }  // namespace dualfree

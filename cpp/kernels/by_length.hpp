@@ -19,8 +19,7 @@ constexpr bool may_go_by_length<CsrRows<Same, Index>> = true;
 
 template <class R>
 bool goes_by_length(const R& rows) {
-    constexpr Size cached = 1 << 22;
-    if constexpr (may_go_by_length<R>) return rows.work_before(rows.n) <= cached && ragged(rows);
+    if constexpr (may_go_by_length<R>) return rows.work_before(rows.n) <= cached_work && ragged(rows);
     return false;
 }
 

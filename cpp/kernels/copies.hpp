@@ -105,7 +105,8 @@ class Copies {
         if (!pace.multiples.pause.over()) return;
         turn.each([&](int t) {
             const Ray ray = ray_of(task_.loss, task_.alpha, pace.kept.offset, low(task_.n, t), low(task_.n, t + 1));
-            part(t).look = {ray, sum_of_squares(task_.w, low(task_.d, t), low(task_.d, t + 1)), part(t).won};
+            const double* own = task_.w + low(task_.d, t);
+            part(t).look = {ray, inner(own, 1, own, 1, low(task_.d, t + 1) - low(task_.d, t)), part(t).won};
         });
         Look all;
         for (const Part& p : parts_) all.ray.add(p.look.ray), all.squares += p.look.squares, all.won += p.look.won;

@@ -5,6 +5,7 @@
 
 #include "kernels/blocks.hpp"
 #include "kernels/by_length.hpp"
+#include "kernels/inner.hpp"
 #include "kernels/runs.hpp"
 #include "kernels/tiles.hpp"
 #include "rows.hpp"
@@ -205,19 +206,6 @@ inline Squares settle(double* sum, const double* w, Size d, double n, double lam
         all.gradient += part.gradient;
     }
     return all;
-}
-
-// sum_j a_j b_j, with sixteen sums side by side.
-inline double inner(const double* a, Size a_stride, const double* b, Size b_stride, Size size) {
-    constexpr Size lanes = 16;
-    double parts[lanes] = {}, rest = 0;
-    Size j = 0;
-    if (a_stride == 1 && b_stride == 1)
-        for (; j + lanes <= size; j += lanes)
-            for (Size lane = 0; lane < lanes; ++lane) parts[lane] += a[j + lane] * b[j + lane];
-    for (; j < size; ++j) rest += a[j * a_stride] * b[j * b_stride];
-    for (const double part : parts) rest += part;
-    return rest;
 }
 
 // margins[i] = A_i^T w

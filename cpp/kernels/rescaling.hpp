@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "kernels/dfsdca.hpp"
+#include "kernels/inner.hpp"
 #include "rays.hpp"
 
 namespace dualfree {
@@ -110,12 +111,6 @@ struct Multiples {
 inline void multiply(double* numbers, Size first, Size last, double c) {
     for (Size j = first; j < last; ++j) numbers[j] *= c;
 }
-inline double sum_of_squares(const double* numbers, Size first, Size last) {
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (Size j = first; j < last; ++j) sum += numbers[j] * numbers[j];
-    return sum;
-}
 
 // For visits on one thread.
 class Rescaling {
@@ -123,7 +118,7 @@ class Rescaling {
     // `squares`: lambda n ||w||^2, below zero where it is not known.
     Rescaling(const AnyLoss& loss, Size n, Size d, double offset, double inverse, const Multiples& multiples, double squares, double* alpha, double* w)
         : loss_(loss), n_(n), d_(d), alpha_(alpha), w_(w), multiples_(multiples), kept_{1.0, offset},
-          squares_(squares >= 0 ? squares : sum_of_squares(w, 0, d) / inverse) {}
+          squares_(squares >= 0 ? squares : inner(w, 1, w, 1, d) / inverse) {}
 
     const Kept& kept() const { return kept_; }
     const Multiples& multiples() const { return multiples_; }

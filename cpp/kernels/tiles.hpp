@@ -21,9 +21,9 @@ void in_tiles(Size first, Size last, Visit&& visit, Size size = tile) {
 // from a cache, these turns must be short. Long rows, and those of a cache, would only pay for more turns.
 template <class R>
 Size examples_a_tile(const R& rows) {
-    constexpr Size cached = 1 << 22, longest = 24, few = 32;
+    constexpr Size longest = 24, few = 32;
     const Size work = rows.work_before(rows.n);
-    return work > cached && work <= (longest + 1) * rows.n ? few : tile;
+    return work > cached_work && work <= (longest + 1) * rows.n ? few : tile;
 }
 
 struct Certified {

@@ -9,15 +9,16 @@ from dualfree.arrays import Floats, Indices
 from dualfree.evaluation import Evaluation
 from dualfree.methods.base import About, Glance, State
 from dualfree.methods.dfsdca import DfSDCA, native_step, take_in
+from dualfree.methods.rescaling import VISIT
 from dualfree.methods.turns import Turns
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Sampling
 from dualfree.samplings.restless import Restless
 from dualfree.steps import StepRule
 
-# In nonzeros of a dfSDCA step, measured (docs/performance.md): what a visit costs beside its nonzeros, what adding up
-# costs for each feature, for each popular one, which lie apart, and once.
-_VISIT, _FEATURE, _SCATTERED, _MERGE = 25.0, 0.5, 4.0, 500.0
+# In nonzeros of a dfSDCA step, measured (docs/performance.md): what adding up costs for each feature, for each popular
+# one, which lie apart, and once.
+_FEATURE, _SCATTERED, _MERGE = 0.5, 4.0, 500.0
 _POPULAR = 1024  # features of which copies hear more often, where there are many others
 _SPENT = 0.15  # part of a round's time that adding up may take, where there is a choice
 # What the account of rounding has for each visit: a copy may be 1 + σ times as long as w and counts a σ-th, adding it
@@ -75,7 +76,7 @@ def plan_copies(problem: Problem, n_threads: int, sampling: Restless) -> CopiesP
     (2, 8, 1, 1.7)
     """
     hard = (problem.hardness / (1 + problem.hardness)) ** _POWER
-    work = (problem.examples.products + _VISIT * problem.n) / sampling.rounds
+    work = (problem.examples.products + VISIT * problem.n) / sampling.rounds
     merge, exchange = _FEATURE * problem.d + _MERGE, _SCATTERED * _POPULAR + _MERGE
     plans = [CopiesPlan(1, 1, 1, 1.0)]
     for threads in {min(2**k, n_threads) for k in range(1, 11)} - {1}:

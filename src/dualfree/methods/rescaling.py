@@ -9,7 +9,7 @@ from dualfree.problem import Problem
 from dualfree.samplings.restless import RestlessBound
 
 # In nonzeros of a dfSDCA step, measured (docs/performance.md): a look at an example's α, and a visit beside its row.
-_LOOK, _VISIT = 0.6, 25.0
+_LOOK, VISIT = 0.6, 25.0
 
 
 def can_rescale(problem: Problem) -> bool:
@@ -48,7 +48,7 @@ class Rescaling:
 
     def __init__(self, bound: RestlessBound, distance: float = 1.0) -> None:
         problem = bound.problem
-        visits = bound.round_length * (_VISIT + problem.examples.products / problem.n)
+        visits = bound.round_length * (VISIT + problem.examples.products / problem.n)
         self.price = distance * _LOOK * problem.n / visits  # of a look, in rounds
         self.flatness = 1 / largest_of(problem.common_l)  # tells what visits win at least
         self._pause = (1, 1)  # rounds from one look to the next, and those that are left
