@@ -5,6 +5,7 @@ buffers of fixed size (a piece of draws, pages of the allocator, modules that ar
 large enough that one copy of X would break it.
 """
 
+import gc
 import subprocess
 import sys
 import textwrap
@@ -15,6 +16,7 @@ import pytest
 from scipy import sparse
 
 import dualfree as df
+from dualfree.methods import METHODS
 
 N, D, PER_ROW = 60_000, 2_000, 120
 FIXED = 10_000_000
@@ -120,3 +122,23 @@ def test_batches_of_empty_rows_stay_small():
     finally:
         tracemalloc.stop()
     assert peak < FIXED
+
+
+@pytest.mark.parametrize("how", [*METHODS, "auto", "auto-copies", "restless", "adaptive", "importance"])
+def test_a_fit_leaves_nothing_for_the_garbage_collector(how):
+    """A ring of references would keep X, and the memory that the next fit could use again, until it comes by."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    settings = {"method": how} if how in (*METHODS, "auto", "auto-copies") else {"sampling": how}
+
+    def fit():
+        return df.solve(df.Problem(X, df.losses.Squared(X[:, 0]), lam=0.1), max_epochs=3, **settings)
+
+    fit()  # what is made once is made
+    gc.collect()
+    gc.disable()
+    try:
+        fit()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

@@ -39,7 +39,7 @@ def in_rounds(problem, count, rescaled, price=1e-3, offset=0.0):
     for _ in range(count):
         rounds = bound.rounds(iteration, bound.fresh_until, 0)
         settings = (*step, 1 / (problem.lam * problem.n), rounds.native, told if rescaled else None, offset)
-        moved, unit, sure, became = problem.examples.dfsdca_rounds(problem.loss.native, *settings, alpha, w)
+        moved, unit, sure, became, _ = problem.examples.dfsdca_rounds(problem.loss.native, *settings, alpha, w)
         iteration = rounds.end(unit, sure, len(moved))[-1]
         bound.refresh(w, alpha, iteration=iteration)
         told = told if became is None else (*became[:3], *told[3:])

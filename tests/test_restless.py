@@ -157,11 +157,50 @@ def test_a_kernel_that_asks_by_itself_stops_where_it_may_be_done():
     assert (rounds.every, rounds.first, rounds.count) == (2, 0, 8)
     step = (problem.loss.native, 0.0, np.ones(n), 1 / (problem.lam * n))
     start = (None, 0.0, np.zeros(n), np.zeros(problem.d))
-    moved, unit, sure, rescaled = problem.examples.dfsdca_rounds(*step, rounds.native, *start)
+    moved, unit, sure, rescaled, looks = problem.examples.dfsdca_rounds(*step, rounds.native, *start)
     assert len(moved) == 1
     assert rescaled is None
+    assert looks == []
     assert rounds.end(unit, sure, len(moved)) == [round(n / 4)]
     assert bound.fresh_until == round(n / 4)
+
+
+@pytest.mark.parametrize("step", ["rescaled", "nearly-implicit"])
+@pytest.mark.parametrize("loss", ["logistic", "squared-hinge", "squared"])
+@pytest.mark.parametrize(("lam", "tol"), [(0.1, 1e-3), (0.02, 1e-6), (0.02, 1e-9), (0.001, 0.3), (1.0, 1e-5)])
+def test_a_kernel_that_looks_by_itself_ends_where_python_would(monkeypatch, loss, step, lam, tol):
+    """Of few examples: in one call, where a pass costs less than to come back and ask for one."""
+    problem = small_problem(loss, lam=lam)
+    settings = {"method": "auto", "sampling": "restless", "step": step, "tol": tol, "max_epochs": 3000}
+    calls, kernel = [], kernels.dfsdca_rounds
+    monkeypatch.setattr(kernels, "dfsdca_rounds", lambda *a: calls.append(kernel(*a)) or calls[-1])
+    by_itself = df.solve(problem, **settings)
+    looks = [look for call in calls for look in call[4]]
+    assert looks
+    value, gap = looks[-1][1:3]
+    assert by_itself.certificate.value == pytest.approx(value, rel=1e-12)
+    assert by_itself.certificate.duality_gap == pytest.approx(gap, rel=1e-6) or by_itself.certificate.gap < gap
+    own = len(calls)
+    monkeypatch.setattr("dualfree.methods.glances.Glances.by_kernel", lambda self, terms: None)
+    asked = df.solve(problem, **settings)
+    assert by_itself.status is df.Status.CONVERGED
+    assert by_itself.epochs == asked.epochs
+    np.testing.assert_allclose(by_itself.w, asked.w, rtol=1e-9, atol=1e-12)
+    assert own <= len(calls) - own
+
+
+def test_rounds_go_on_where_the_order_of_the_first_epoch_ends(monkeypatch):
+    problem = easy_and_hard()
+    settings = {"method": "auto", "sampling": "restless", "step": "nearly-implicit", "tol": 1e-8, "max_epochs": 500}
+    called, kernel = [], kernels.dfsdca_rounds
+    monkeypatch.setattr(kernels, "dfsdca_rounds", lambda *a: called.append(a[5]) or kernel(*a))
+    natively = df.solve(problem, **settings)
+    assert called[0][3] > 8  # rounds in the first call, which begins with a list of all examples
+    assert len(called[0][4]) == problem.n
+    monkeypatch.setattr(type(problem.examples), "rounds", False)
+    one_by_one = df.solve(problem, **settings)
+    assert natively.epochs == one_by_one.epochs
+    assert (natively.w == one_by_one.w).all()
 
 
 def test_long_runs_keep_the_unit_of_unrest_in_range(monkeypatch):
@@ -268,6 +307,6 @@ def test_rounds_begin_where_the_last_one_ended(n):
         asked = rounds.end(1.0, 0.0, 1)
         assert len(asked) == 1
         assert now < asked[0] <= now + n // 2
-        assert rounds.order is None or len(rounds.order) == asked[0] - now
+        assert rounds.order is None if now >= n else len(rounds.order) == min(asked[0], n) - now
         now = asked[0]
         assert abs(now * 8 / n - round(now * 8 / n)) <= 4 / n + 1e-12  # the whole number next to the end of an eighth

@@ -49,16 +49,20 @@ static std::pair<double, double> bound_certify(nb::tuple rows_tuple, nb::tuple l
     return {c.loss, c.fenchel};
 }
 
+Glanced dualfree::glance_at(const Rows& rows, const AnyLoss& loss, const double* w, const double* alpha, double* margins, int threads) {
+    const auto in_tiles = in_tiles_of(loss);
+    return std::visit([&](const auto& r) { return fenchel(r, *in_tiles, w, alpha, margins, threads); }, rows);
+}
+
 static std::tuple<double, double, double> bound_fenchel(nb::tuple rows_tuple, nb::tuple loss_tuple, In<double> w,
                                                         In<double> alpha, Out<double> margins, int threads) {
     const Rows rows = rows_from(rows_tuple);
-    const auto loss = in_tiles_of(loss_from(loss_tuple));
+    const AnyLoss loss = loss_from(loss_tuple);
     require_size("w", w.size(), features_of(rows));
     require_size("alpha", alpha.size(), examples_of(rows));
     require_size("margins", margins.size(), examples_of(rows));
     nb::gil_scoped_release release;
-    const Glanced seen = std::visit(
-        [&](const auto& r) { return fenchel(r, *loss, w.data(), alpha.data(), margins.data(), threads); }, rows);
+    const Glanced seen = glance_at(rows, loss, w.data(), alpha.data(), margins.data(), threads);
     const Certified c = seen.parts.value();
     return {c.loss, c.fenchel, seen.outside};
 }

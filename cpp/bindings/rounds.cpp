@@ -1,6 +1,8 @@
 #include <nanobind/stl/tuple.h>
 
 #include "kernels/copies.hpp"
+#include "kernels/outlook.hpp"
+#include "kernels/passes.hpp"
 #include "kernels/rescaling.hpp"
 #include "kernels/rounds.hpp"
 
@@ -32,13 +34,16 @@ static Course course_from(const nb::tuple& t, Size n) {
     require_size("size", size.size(), n);
     require_size("unrest", unrest.size(), n);
     require_size("room", room.size(), n + 1);
-    const Rounds rounds{nb::cast<Word>(t[0]), whole(1), number(2), whole(3), data_or_null(order), whole(13), number(14), number(15)};
+    const Size ordered = order ? Size(order->size()) : 0;
+    const Rounds rounds{nb::cast<Word>(t[0]), whole(1), number(2), whole(3), data_or_null(order), ordered, whole(13), number(14), number(15)};
     if (rounds.first < 0 || rounds.count < 0 || rounds.every < 1) throw nb::value_error("first and count must not be negative, every at least 1.");
     if (!(rounds.length >= 1 && rounds.length <= double(n))) throw nb::value_error("length must be between 1 and the number of examples.");
     if (!(double(rounds.first + rounds.count) * rounds.length < 9e15)) throw nb::value_error("first is too large: iterations must be below 9e15.");
     if (order) {
         require_examples(*order, n);
-        require_size("order", order->size(), rounds.begin(rounds.count) - rounds.begin(0));
+        Size listed = 0;
+        while (listed < rounds.count && rounds.listed(listed)) ++listed;
+        require_size("order", ordered, rounds.begin(listed) - rounds.begin(0));
     }
     return {rounds, {size.data(), number(6), number(7), number(8), unrest.data(), number(10), number(11), room.data()}};
 }
@@ -68,10 +73,20 @@ static nb::object told_again(const Told& told, const Multiples& now, double squa
     return nb::make_tuple(now.pause.length, now.pause.left, squares, now.times, now.growth);
 }
 
-// Returns what alpha moved, squared, for each question, the unit and the sure unrest after the last round, and what has become of
-// the rescaling.
+// (lambda, share, margin, tol, absolute_tol, patience, wait in epochs, margins), see outlook.hpp; without it nobody looks.
+using Looking = std::optional<std::tuple<double, double, double, double, double, double, double, Out<double>>>;
+
+static std::optional<Outlook> outlook_from(const Looking& looking, const Rounds& rounds, Size n) {
+    if (!looking) return std::nullopt;
+    const auto& [lambda, share, margin, tol, absolute_tol, patience, wait, margins] = *looking;
+    require_size("margins", margins.size(), n);
+    return Outlook{lambda, share, margin, tol, absolute_tol, patience, wait * double(n) / rounds.length, margins.data()};
+}
+
+// Returns what alpha moved, squared, for each question, the unit and the sure unrest after the last round, what has become of
+// the rescaling, and what was seen on the way: (questions before it, value, gap, outside).
 static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack slack, In<double> scale, double inverse,
-                               nb::tuple course_tuple, Told told, Out<double> alpha, Out<double> w) {
+                               nb::tuple course_tuple, Told told, Out<double> alpha, Out<double> w, Looking looking) {
     const Rows rows = rows_from(rows_tuple);
     const AnyLoss loss = loss_from(loss_tuple);
     const Size n = examples_of(rows), stride = stride_of(scale, n);
@@ -79,7 +94,9 @@ static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack
     require_size("w", w.size(), features_of(rows));
     if (told && !slack) throw nb::value_error("rescaling is for implicit steps.");
     Course course = course_from(course_tuple, n);
+    std::optional<Outlook> outlook = outlook_from(looking, course.rounds, n);
     std::vector<double> moved;
+    std::vector<Seen> seen;
     std::optional<Rescaling> rescaling;
     {
         nb::gil_scoped_release release;
@@ -87,18 +104,30 @@ static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack
             rescaling.emplace(loss, n, features_of(rows), offset_of(rows), inverse, multiples_from(told), std::get<2>(*told), alpha.data(), w.data());
         const auto visit = [&](const Size* visited, Size count) {
             const Kept kept = rescaling ? rescaling->kept() : Kept{};
-            const Visited seen = slack ? visit_each(rows, loss, ImplicitStep{scale.data(), stride, *slack}, inverse, visited, count, alpha.data(), w.data(), kept)
+            const Visited made = slack ? visit_each(rows, loss, ImplicitStep{scale.data(), stride, *slack}, inverse, visited, count, alpha.data(), w.data(), kept)
                                        : visit_each(rows, loss, FixedStep{scale.data(), stride}, inverse, visited, count, alpha.data(), w.data());
-            if (rescaling) rescaling->add(seen);
-            return seen.moved;
+            if (rescaling) rescaling->add(made);
+            return made.moved;
         };
-        moved = in_rounds(course.rounds, course.unrest, alpha.data(), n, visit, [&] {
+        const auto end_round = [&] {
             if (rescaling) rescaling->end_round();
-        });
+        };
+        const auto far = [&](Rounds& rounds, double since, Size r) {
+            if (!outlook) return false;
+            if (rescaling) rescaling->settle();
+            const Glanced all = glance_at(rows, loss, w.data(), alpha.data(), outlook->margins, 1);
+            const double squares = inner(w.data(), 1, w.data(), 1, features_of(rows));
+            const Certified sums = all.parts.value();
+            seen.push_back({r, sums.loss / double(n) + 0.5 * outlook->lambda * squares, sums.fenchel / double(n), all.outside});
+            return outlook->far(seen.back(), since, rounds);
+        };
+        moved = in_rounds(course.rounds, course.unrest, alpha.data(), n, visit, end_round, far);
         if (rescaling) rescaling->settle();
     }
     const auto became = rescaling ? told_again(told, rescaling->multiples(), rescaling->squares()) : nb::none();
-    return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure, became);
+    nb::list looks;
+    for (const Seen& at : seen) looks.append(nb::make_tuple(at.round / course.rounds.every, at.value, at.gap, at.outside));
+    return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure, became, looks);
 }
 
 // Those that are most popular, up to so many.
@@ -165,7 +194,8 @@ void bind_rounds(nb::module_& module) {
         .def("rest", &Crew::rest)
         .def_prop_ro("size", &Crew::size);
     module.def("dfsdca_rounds", &dfsdca_rounds, nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert().none(), nb::arg("scale"),
-               nb::arg("inverse"), nb::arg("course"), nb::arg("rescaling").none(), nb::arg("alpha").noconvert(), nb::arg("w").noconvert());
+               nb::arg("inverse"), nb::arg("course"), nb::arg("rescaling").none(), nb::arg("alpha").noconvert(), nb::arg("w").noconvert(),
+               nb::arg("outlook") = nb::none());
     module.def("copies_room", &Copies::room_for, nb::arg("parts"), nb::arg("features"), nb::arg("popular"));
     module.def("popular", &popular, nb::arg("rows"), nb::arg("most"), nb::arg("room").noconvert());
     module.def("dfsdca_copies", &dfsdca_copies, nb::arg("crew"), nb::arg("rows"), nb::arg("loss"), nb::arg("slack").noconvert(), nb::arg("scale"),

@@ -148,6 +148,9 @@ Glanced fenchel(const R& rows, const TileLoss& loss, const double* w, const doub
     return total;
 }
 
+// The same for any rows, compiled once, in bindings/passes.cpp.
+Glanced glance_at(const Rows& rows, const AnyLoss& loss, const double* w, const double* alpha, double* margins, int threads);
+
 // The same of runs of examples, `length` from each of first, first + stride, ... on, and how many these are.
 template <class R>
 std::pair<Certified, Size> fenchel_of_runs(const R& rows, const TileLoss& loss, Size first, Size stride, Size length,

@@ -8,7 +8,7 @@
 namespace dualfree {
 
 // Rounds number first, first + 1, ...: of about `length` iterations each, beginning at the whole numbers next to its multiples.
-// The visits are listed in `order`, or drawn where that is null.
+// The visits of the first ones are listed in `order`, which has `ordered` of them, and those of all others drawn.
 // After each `every` rounds it is asked how far alpha has moved in these: see the class Watch of lookout.py.
 struct Rounds {
     Word seed;
@@ -16,12 +16,12 @@ struct Rounds {
     double length;
     Size count;
     const Size* order;
-    Size every;
+    Size ordered, every;
     double factor, goal;
 
     Size begin(Size r) const { return Size(std::nearbyint(double(first + r) * length)); }
     Size visits(Size r) const { return begin(r + 1) - begin(r); }
-    const Size* listed(Size r) const { return order ? order + (begin(r) - begin(0)) : nullptr; }
+    const Size* listed(Size r) const { return begin(r + 1) - begin(0) <= ordered ? order + (begin(r) - begin(0)) : nullptr; }
 
     bool asked_after(Size r) const { return (r + 1) % every == 0 || r + 1 == count; }
     bool may_be_done(double moved) const { return !(factor * moved > goal); }
@@ -64,9 +64,11 @@ struct Unrest {
 };
 
 // `visit` takes the steps of a list of examples, and returns what alpha moved, squared; `end_round` follows when all is learnt from
-// them. Returns what alpha moved for each question.
-template <class Visit, class EndRound>
-std::vector<double> in_rounds(const Rounds& rounds, Unrest& unrest, const double* alpha, Size n, const Visit& visit, const EndRound& end_round) {
+// them. Where the moves say that it may be done, `far` may know better: it says whether to go on, and what to ask from then on.
+// Returns what alpha moved for each question.
+template <class Visit, class EndRound, class Far>
+std::vector<double> in_rounds(Rounds rounds, Unrest& unrest, const double* alpha, Size n, const Visit& visit, const EndRound& end_round,
+                              const Far& far) {
     std::vector<double> before, answers;
     double moved = 0;
     for (Size r = 0; r < rounds.count; ++r) {
@@ -86,7 +88,7 @@ std::vector<double> in_rounds(const Rounds& rounds, Unrest& unrest, const double
         end_round();
         if (!rounds.asked_after(r)) continue;
         answers.push_back(moved);
-        if (rounds.may_be_done(moved)) break;
+        if (rounds.may_be_done(moved) && !far(rounds, moved, r)) break;
         moved = 0;
     }
     return answers;

@@ -24,13 +24,15 @@ class Watch(NamedTuple):
     """Questions that the moves of α alone answer, so that a kernel can ask them by itself.
 
     After each `every` epochs, and not beyond `until`: while ``factor`` times what α moved since the last one is above
-    ``goal``, the run goes on.
+    ``goal``, the run goes on. Else a kernel may look at all examples by itself, and go on by the `terms` of
+    `Lookout.promising` (share, margin, tol, absolute_tol, patience, wait), see ``cpp/kernels/outlook.hpp``.
     """
 
     every: float
     until: float
     factor: float
     goal: float
+    terms: tuple[float, ...] = ()
 
 
 def gradient_share(problem: "Problem") -> float:
@@ -86,7 +88,9 @@ class Lookout:
             return None
         until = min(self._next, self._stale_at, epoch + _AHEAD)
         until = epoch + self._every * max(0, math.ceil((until - epoch) / self._every))
-        return Watch(self._every, until, self._margin * self._ratio, self._limits.goal(self._value))
+        limits, waiting = self._limits, math.isfinite(self._waits)  # since when, no kernel knows
+        terms = () if waiting else (self._share, self._margin, limits.tol, limits.absolute_tol, _PATIENCE, _WAIT)
+        return Watch(self._every, until, self._margin * self._ratio, limits.goal(self._value), terms)
 
     def _usual(self, moved: float, epoch: float) -> float:
         """Of a first stretch, which may be longer, the part that is usual later."""

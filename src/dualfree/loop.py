@@ -196,7 +196,9 @@ class Run:
         rounds = self.sampling.rounds(now, min(until, most), self.seed, watch)
         if rounds is None:
             return False
-        self.method.advance_by_rounds(self.state, rounds)
+        for seen in self.method.advance_by_rounds(self.state, rounds):
+            assert self.lookout is not None
+            self.lookout.promising(seen.glance, seen.moved, seen.iteration / per_epoch)  # to learn from it
         if watch is not None and self.state.iteration > self.target:
             self.heading += watch.every * round((self.state.iteration - self.target) / (watch.every * per_epoch))
             self.target = self.state.iteration

@@ -116,12 +116,15 @@ class RowPasses(Held):
         offset: Any,
         alpha: Floats,
         w: Floats,
-    ) -> tuple[list[float], float, float, Any]:
+        outlook: tuple[Any, ...] | None = None,
+    ) -> tuple[list[float], float, float, Any, list[tuple[int, float, float, float]]]:
         """Algorithm 1 in `rounds` of visits to what moves, in place, with or without `rescaling`.
 
-        What α moved, squared, from one question to the next, what was learnt, and what became of the rescaling.
+        What α moved, squared, from one question to the next, what was learnt, what became of the rescaling, and with an
+        `outlook` what was seen at some of the questions (`Glances.by_kernel`).
         """
         rows = self.shifted(offset)
-        told: tuple[Any, ...] = kernels.dfsdca_rounds(rows, loss, slack, scale, inverse, rounds, rescaling, alpha, w)
-        moved, unit, sure, rescaled = told
-        return moved, unit, sure, rescaled
+        step = slack, scale, inverse
+        told: Any = kernels.dfsdca_rounds(rows, loss, *step, rounds, rescaling, alpha, w, outlook)
+        moved, unit, sure, rescaled, looks = told
+        return moved, unit, sure, rescaled, looks

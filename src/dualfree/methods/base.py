@@ -50,6 +50,14 @@ class Glance(NamedTuple):
     proven: float
 
 
+class Passed(NamedTuple):
+    """A glance on the way: at which iteration, and what α had moved since the last question."""
+
+    iteration: int
+    moved: float
+    glance: Glance
+
+
 @dataclass(frozen=True)
 class About:
     """A method in words: the row that ``dualfree methods`` and ``docs/methods.md`` show.
@@ -151,8 +159,8 @@ class Method(ABC):
         """Whether it has a kernel that draws by itself, and learns whom to visit: see `BoundSampling.rounds`."""
         return False
 
-    def advance_by_rounds(self, state: State, rounds: Any) -> None:
-        """Take these rounds, in place."""
+    def advance_by_rounds(self, state: State, rounds: Any) -> "list[Passed]":
+        """Take these rounds, in place; what was seen on the way, but for what is seen at the end."""
         raise TypeError(f"{type(self).__name__} has no kernel that draws by itself.")
 
     @property

@@ -7,7 +7,7 @@ from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.evaluation import Evaluation
-from dualfree.methods.base import About, Glance, State
+from dualfree.methods.base import About, Glance, Passed, State
 from dualfree.methods.dfsdca import DfSDCA, native_step, take_in
 from dualfree.methods.rescaling import VISIT
 from dualfree.methods.turns import Turns
@@ -166,10 +166,9 @@ class DfSDCACopies(DfSDCA):
     def takes_rounds(self) -> bool:
         return True
 
-    def advance_by_rounds(self, state: State, rounds: Any) -> None:
+    def advance_by_rounds(self, state: State, rounds: Any) -> list[Passed]:
         if not self._together():
-            super().advance_by_rounds(state, rounds)
-            return
+            return super().advance_by_rounds(state, rounds)
         rows = self.problem.examples.shifted(state.centre)
         step = (rows, *native_step(self.problem, self.problem.lam, self.rule))
         rescaling = None if self._rescaling is None else self._rescaling.told(state)
@@ -180,6 +179,7 @@ class DfSDCACopies(DfSDCA):
         take_in(state, rounds.end(unit, sure, len(moved)), moved, walked, _ROUNDINGS)
         if self._rescaling is not None:
             self._rescaling.take_in(state, became)
+        return []
 
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
         self._prepare()

@@ -11,7 +11,7 @@ from dualfree.evaluation import Evaluation
 from dualfree.inner import norm
 from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
-from dualfree.methods.base import About, Glance, Method, State
+from dualfree.methods.base import About, Glance, Method, Passed, State
 from dualfree.methods.drift import Drift
 from dualfree.methods.glances import Glances
 from dualfree.methods.rescaling import Rescaling, can_rescale
@@ -80,15 +80,18 @@ class DfSDCA(Method):
         own = type(self).advance is DfSDCA.advance  # and not the steps of a method that derives from this one
         return own and self.problem.loss.native is not None and self.problem.mu == 0 and self.problem.examples.rounds
 
-    def advance_by_rounds(self, state: State, rounds: Any) -> None:
+    def advance_by_rounds(self, state: State, rounds: Any) -> list[Passed]:
         step = native_step(self.problem, self.problem.lam, self.rule)
         rescaling = None if self._rescaling is None else self._rescaling.told(state)
-        moved, unit, sure, became = self.problem.examples.dfsdca_rounds(
-            *step, rounds.native, rescaling, state.centre, state.alpha, state.w
+        outlook = self._glances.by_kernel(rounds.terms)
+        moved, unit, sure, became, looks = self.problem.examples.dfsdca_rounds(
+            *step, rounds.native, rescaling, state.centre, state.alpha, state.w, outlook
         )
-        take_in(state, rounds.end(unit, sure, len(moved)), moved, moved)
+        asked = rounds.end(unit, sure, len(moved))
+        take_in(state, asked, moved, moved)
         if self._rescaling is not None:
             self._rescaling.take_in(state, became)
+        return self._glances.take_in(state, asked, moved, looks)
 
     def _rescaling_or_refusal(self) -> Rescaling:
         bound, loss = self.sampling, self.problem.loss

@@ -2,12 +2,12 @@
 
 import math
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 from dualfree import memory
 from dualfree.arrays import Floats
 from dualfree.inner import inner
-from dualfree.methods.base import Glance, State
+from dualfree.methods.base import Glance, Passed, State
 from dualfree.methods.newton_plan import GOLDEN
 from dualfree.problem import Problem
 
@@ -16,33 +16,44 @@ _FEWEST, _SHARE = 128, 1 / 16  # examples of a sample
 _WORTH_WHILE = 200_000  # products of a glance: below, to ask a sample first costs as much
 
 
-class _Sums(NamedTuple):
-    """``Σ φ_i``, the Fenchel terms, the examples that these are of, and ``Σ |a_i − α_i|``."""
-
-    total: float
-    fenchel: float
-    examples: int
-    outside: float
-
-
 class Glances:
     """Glances at the states of one run; the margins of the last one are kept for an evaluation at the same point."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._margins: Floats | None = None
         self._at = -1  # the iteration of these
+        self._by_kernel: tuple[int, float, float, float] = (-1, math.nan, math.nan, math.nan)
+
+    def by_kernel(self, terms: tuple[float, ...]) -> tuple[Any, ...] | None:
+        """What a kernel takes to glance at all examples by itself; None where that costs more than a call of it."""
+        problem = self._problem
+        if not terms or not problem.settles or problem.examples.products >= _WORTH_WHILE:
+            return None
+        return (problem.lam, *terms, self._margins)
+
+    def take_in(
+        self, state: State, asked: list[int], moved: list[float], looks: list[tuple[int, float, float, float]]
+    ) -> list[Passed]:
+        """What a kernel has seen at some of its questions: the last one is kept if it is of this state."""
+        passed = [Passed(asked[k], moved[k], Glance(value, gap, gap)) for k, value, gap, _ in looks]
+        if passed and passed[-1].iteration == state.iteration:
+            self._at, self._by_kernel = state.iteration, (state.iteration, *looks[-1][1:])
+            passed.pop()
+        return passed
 
     def at_all(self, state: State, n_threads: int) -> Glance | None:
         """By all examples: with what rounding may have done to w (see `Drift`), a proof."""
         problem = self._problem
         if not problem.settles:
             return None
-        if self._margins is None:
-            self._margins = memory.empty(problem.n)
+        at, *seen = self._by_kernel
+        if at == state.iteration:
+            return self._glance(state, *seen)
         loss, self._at = problem.loss.native, state.iteration
-        seen = problem.examples.fenchel(loss, state.w, state.alpha, self._margins, n_threads=n_threads)
-        return self._glance(state, _Sums(*seen[:2], problem.n, seen[2]))
+        total, fenchel, outside = problem.examples.fenchel(
+            loss, state.w, state.alpha, self._margins, n_threads=n_threads
+        )
+        return self._glance(state, *self._means(state, total, fenchel, problem.n), outside)
 
     def at_some(self, state: State) -> Glance | None:
         """By a sixteenth of the examples, others each time: an estimate, and no proof; None where it would not pay.
@@ -56,17 +67,24 @@ class Glances:
         stride = n // runs
         first = int(state.iteration * GOLDEN % 1.0 * stride)
         seen = problem.examples.fenchel_of_runs(problem.loss.native, state.w, state.alpha, first, stride, _RUN)
-        return self._glance(state, _Sums(*seen, 0.0))
+        return self._glance(state, *self._means(state, *seen), 0.0)
 
     def margins(self, state: State) -> Floats | None:
         """``A_iᵀw`` of all examples, if there was a glance at all of them here."""
         return self._margins if self._at == state.iteration else None
 
-    def _glance(self, state: State, sums: _Sums) -> Glance:
-        lam = self._problem.lam
-        value, gap = sums.total / sums.examples + 0.5 * lam * inner(state.w, state.w), sums.fenchel / sums.examples
-        off = state.drift.bound(state.iteration, self._reach) + self._reach * sums.outside
-        return Glance(value, gap, gap + 0.5 * lam * off * off)
+    def _means(self, state: State, total: float, fenchel: float, examples: int) -> tuple[float, float]:
+        """``P(w)`` and the gap, from ``Σ φ_i`` and the Fenchel terms of so many examples."""
+        return total / examples + 0.5 * self._problem.lam * inner(state.w, state.w), fenchel / examples
+
+    def _glance(self, state: State, value: float, gap: float, outside: float) -> Glance:
+        """With what w may be off; `outside` is ``Σ |a_i − α_i|``."""
+        off = state.drift.bound(state.iteration, self._reach) + self._reach * outside
+        return Glance(value, gap, gap + 0.5 * self._problem.lam * off * off)
+
+    @cached_property
+    def _margins(self) -> Floats:
+        return memory.empty(self._problem.n)
 
     @cached_property
     def _reach(self) -> float:

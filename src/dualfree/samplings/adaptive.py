@@ -72,7 +72,7 @@ class AdaptiveBound(BoundSampling):
     """`Adaptive` on one problem: `now` holds the present probabilities, and p those without knowledge, 1/n each."""
 
     def __init__(self, sampling: Adaptive, problem: "Problem", p: Floats, v: Floats) -> None:
-        super().__init__(sampling, problem, p, v, self._draw)
+        super().__init__(sampling, problem, p, v, None)
         set_once = object.__setattr__  # the class is frozen for its users
         set_once(self, "_size", gain_sizes(problem, v))
         set_once(self, "now", np.empty(problem.n))

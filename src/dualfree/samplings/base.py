@@ -164,7 +164,7 @@ class BoundSampling:
     problem: "Problem"
     p: Floats
     v: Floats
-    _drawer: Drawer
+    _drawer: Drawer | None  # not its own method: a ring of references keeps X, and all memory of a fit, for long
 
     @cached_property
     def thetas(self) -> dict[int, float]:
@@ -224,7 +224,11 @@ class BoundSampling:
     def draw(self, first: int, count: int, seed: int = 0) -> Draws:
         """The sets of iterations ``first .. first + count − 1``: they depend on (seed, iteration) alone."""
         seed, first = whole("seed", seed, 0, 2**64 - 1), whole("first", first, 0, 2**62)
-        return self._drawer(seed, first, whole("count", count, 0, 2**40))
+        return self._draw(seed, first, whole("count", count, 0, 2**40))
+
+    def _draw(self, seed: int, first: int, count: int) -> Draws:
+        assert self._drawer is not None
+        return self._drawer(seed, first, count)
 
 
 _PYTHON_STREAM = 1000  # apart from the streams of the native samplings

@@ -93,10 +93,11 @@ class Rounds:
     first: int  # the number of the first one,
     count: int  # and how many these are
     seed: int
-    order: Indices | None  # of the visits, where it does not depend on what was learnt
+    order: Indices | None  # of the visits that do not depend on what was learnt, which are the first ones
     every: int  # rounds from one question to the next, of which the last ends them if no other does
     factor: float  # a question asks whether this, times what α moved since the last one,
     goal: float  # is above this
+    terms: tuple[float, ...]  # what a kernel makes of a look of its own, see `Watch`
 
     @property
     def native(self) -> tuple[Any, ...]:
@@ -120,7 +121,7 @@ class RestlessBound(BoundSampling):
     """`Restless` on one problem, and what it remembers of a run."""
 
     def __init__(self, sampling: Restless, problem: "Problem", p: Floats, v: Floats) -> None:
-        super().__init__(sampling, problem, p, v, self._draw)
+        super().__init__(sampling, problem, p, v, None)
         set_once = object.__setattr__  # the class is frozen for its users
         set_once(self, "_sizes", gain_sizes(problem, v))
         rounds = sampling.rounds if problem.n >= 2 * sampling.rounds else 1
@@ -183,17 +184,17 @@ class RestlessBound(BoundSampling):
         now, n = self._now, self.problem.n
         if now.begin != first or len(now.order) or until < now.end:
             return None  # within a round, or not a whole one
-        until = min(until, n) if first < n else until
         number = self._number(first)
         count = int((until - first) / self.round_length) + 1
         while self._begin(number + count) > until:
             count -= 1
-        every, question = count, (math.inf, 0.0)
+        every = count
+        question: tuple[float, float, tuple[float, ...]] = (math.inf, 0.0, ())
         if watch is not None and (often := max(1, round(watch.every * n / self.round_length))) <= every:
             count = every // often * often
-            every, question = often, (watch.factor, watch.goal)
-        visits = self._begin(number + count) - first
-        order = self._shuffled(seed, first, visits).indices if first < n else None
+            every, question = often, watch[2:]
+        ordered = min(self._begin(number + count), n) - first
+        order = self._shuffled(seed, first, ordered).indices if ordered > 0 else None
         return Rounds(self, number, count, seed, order, every, *question)
 
     def _learn(self, now: _Memory, alpha: Floats) -> None:
