@@ -68,7 +68,7 @@ def run(
     alpha = np.zeros(n) if alpha is None else alpha.copy()
     w, now = problem.primal(alpha), bound._now
     learning = (bound._sizes, 2**0.5, 1e-6, 1e-100, now.unrest, now.unit, now.sure, bound._room)
-    course = (3, *rounds, order, *learning, max(1, rounds[2]), np.inf, 0.0)
+    course = (3, *rounds, order, *learning, max(1, rounds[2]), np.inf, 0.0, bound._near)
     inverse = 1 / (problem.lam * n)
     step = (problem.examples.native, problem.loss.native, 0.0, inverse * problem.examples.square_norms, inverse)
     popular = np.asarray(popular, dtype=np.int64)

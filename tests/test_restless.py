@@ -20,20 +20,20 @@ def easy_and_hard(n=N, d=6, lam=1e-4):
     return df.Problem(sparse.csr_matrix(X), df.losses.Logistic(X @ np.ones(d) + rng.normal(size=n) * 0.1 > 0), lam)
 
 
-def drawn(unrest, count, rounds, seed=0):
+def drawn(unrest, count, rounds, seed=0, near=False):
     order = np.empty(len(unrest) + 1, dtype=np.int64)
     seen, sure = np.zeros(len(unrest)), 0.0
     for k in range(rounds):
-        sure = kernels.draw_restless(seed, k, unrest, count, sure, order)
+        sure = kernels.draw_restless(seed, k, unrest, count, near, sure, order)
         assert len(np.unique(order[:count])) == count
         seen[order[:count]] += 1
     return seen / rounds, sure
 
 
-@pytest.mark.parametrize("n", [N, 20_000])
-def test_a_round_visits_in_proportion_to_unrest(n):
+@pytest.mark.parametrize(("n", "near"), [(N, False), (20_000, False), (20_000, True)])
+def test_a_round_visits_in_proportion_to_unrest(n, near):
     unrest = np.exp(3 * np.random.default_rng(0).normal(size=n))
-    shares, sure = drawn(unrest, n // 8, 400)
+    shares, sure = drawn(unrest, n // 8, 400, near=near)
     wanted = np.minimum(1.0, unrest / sure)
     assert n // 8 <= wanted.sum() <= 1.15 * n // 8  # somewhat more are picked than visited
     np.testing.assert_allclose(shares.sum(), n // 8)
@@ -47,6 +47,58 @@ def test_where_nothing_moves_all_are_alike():
         shares, sure = drawn(unrest, N // 8, 300)
         assert sure == 0
         assert np.abs(shares - 1 / 8).max() < 6 * np.sqrt(1 / 8 / 300)
+
+
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 16_384, 50_000])
+def test_neighbours_are_visited_within_a_window(n):
+    order, other = (kernels.draw_by_windows(seed, n) for seed in (0, 1))
+    np.testing.assert_array_equal(np.sort(order), np.arange(n))
+    assert n < 3 or (order != other).any()
+    at = np.empty(n, dtype=np.int64)
+    at[order] = np.arange(n)
+    windows = [set(at[first : first + 32] // 16_384) for first in range(0, n, 32)]
+    assert sum(len(each) > 1 for each in windows) <= n // 16_384  # a run may begin in one window and end in the next
+    if n > 1000:
+        assert np.median(np.abs(np.diff(order))) > n / 8  # one after the other are examples from all over
+
+
+def test_many_examples_have_the_same_rounds_in_the_kernel_and_out_of_it(monkeypatch):
+    monkeypatch.setattr("dualfree.samplings.restless._MANY", 1)
+    problem = easy_and_hard()
+    settings = {"method": "dfsdca", "sampling": "restless", "tol": 0.0, "max_epochs": 4.5}
+    natively = df.solve(problem, **settings)
+    monkeypatch.setattr(type(problem.examples), "rounds", False)
+    one_by_one = df.solve(problem, **settings)
+    assert (natively.w == one_by_one.w).all()
+    monkeypatch.setattr("dualfree.samplings.restless._MANY", 10**9)
+    assert (natively.w != df.solve(problem, **settings).w).any()
+
+
+@pytest.mark.parametrize("settings", [{"method": "dfsdca"}, {"method": "dfsdca-copies", "n_threads": 3}])
+def test_the_same_optimum_where_neighbours_are_alike(monkeypatch, settings):
+    """Sorted by their label, and visited by windows."""
+    monkeypatch.setattr("dualfree.samplings.restless._MANY", 1)
+    X, y = words()
+    order = np.argsort(y, kind="stable")
+    problem = df.Problem(X[order], df.losses.Logistic(y[order]), 0.3 / 3000)
+    result = df.solve(problem, sampling="restless", tol=1e-8, max_epochs=300, **settings)
+    assert result.status is df.Status.CONVERGED
+    best = df.solve(problem, method="lbfgs", tol=1e-10, max_epochs=1000)
+    np.testing.assert_allclose(result.w, best.w, atol=1e-3 * np.abs(best.w).max())
+
+
+def test_a_round_is_one_call_also_where_it_is_long(monkeypatch):
+    monkeypatch.setattr("dualfree.loop._PIECE_NONZEROS", 100)
+    problem = easy_and_hard()
+    called, kernel = [], kernels.dfsdca_rounds
+    monkeypatch.setattr(kernels, "dfsdca_rounds", lambda *a: called.append(a[5][3]) or kernel(*a))
+    settings = {"method": "auto", "sampling": "restless", "step": "rescaled", "tol": 1e-6, "max_epochs": 500}
+    df.solve(problem, **settings)
+    assert set(called) == {1}
+    called.clear()
+    monkeypatch.setattr("dualfree.loop._ROUND_NONZEROS", 100)  # but not where it is so long that Ctrl-C would wait
+    df.solve(problem, **settings)
+    assert not called
 
 
 @pytest.mark.parametrize("shape", ["rows", "outputs", "blocks"])
@@ -223,7 +275,7 @@ def test_the_kernel_refuses_what_does_not_fit():
     rows, loss = df.Problem(np.eye(4), df.losses.Squared(np.ones(4)), 0.1), np.ones(4)
     course = {"seed": 0, "first": 0, "length": 4.0, "count": 1, "order": None, "size": loss, "growth": 1.4,
               "least": 1e-6, "smallest_unit": 1e-100, "unrest": np.ones(4), "unit": 1.0, "sure": 0.0,
-              "room": np.empty(5, np.int64), "every": 1, "factor": 1.0, "goal": 0.0}  # fmt: skip
+              "room": np.empty(5, np.int64), "every": 1, "factor": 1.0, "goal": 0.0, "near": False}  # fmt: skip
     given = {"slack": 0.0, "scale": loss, "inverse": 1.0, "rescaling": None, "alpha": np.zeros(4), "w": np.zeros(4)}
 
     def call(**wrong):

@@ -11,7 +11,7 @@
 
 using namespace dualfree;
 
-// (seed, first, length, count, order or None, size, growth, least, smallest_unit, unrest, unit, sure, room, every, factor, goal): what
+// (seed, first, length, count, order or None, size, growth, least, smallest_unit, unrest, unit, sure, room, every, factor, goal, near): what
 // samplings/restless.py hands over.
 struct Course {
     Rounds rounds;
@@ -24,7 +24,7 @@ static T array_at(const nb::tuple& t, int at) {
 }
 
 static Course course_from(const nb::tuple& t, Size n) {
-    if (t.size() != 16) throw nb::value_error("course must have 16 entries.");
+    if (t.size() != 17) throw nb::value_error("course must have 17 entries.");
     const auto number = [&](int at) { return nb::cast<double>(t[at]); };
     const auto whole = [&](int at) { return nb::cast<Size>(t[at]); };
     const auto order = nb::cast<std::optional<In<Size>>>(t[4], false);
@@ -35,7 +35,7 @@ static Course course_from(const nb::tuple& t, Size n) {
     require_size("unrest", unrest.size(), n);
     require_size("room", room.size(), n + 1);
     const Size ordered = order ? Size(order->size()) : 0;
-    const Rounds rounds{nb::cast<Word>(t[0]), whole(1), number(2), whole(3), data_or_null(order), ordered, whole(13), number(14), number(15)};
+    const Rounds rounds{nb::cast<Word>(t[0]), whole(1), number(2), whole(3), data_or_null(order), ordered, whole(13), number(14), number(15), nb::cast<bool>(t[16])};
     if (rounds.first < 0 || rounds.count < 0 || rounds.every < 1) throw nb::value_error("first and count must not be negative, every at least 1.");
     if (!(rounds.length >= 1 && rounds.length <= double(n))) throw nb::value_error("length must be between 1 and the number of examples.");
     if (!(double(rounds.first + rounds.count) * rounds.length < 9e15)) throw nb::value_error("first is too large: iterations must be below 9e15.");

@@ -26,6 +26,7 @@ struct Look {
 struct alignas(64) Part {
     Stream words{0, 0, 0};
     Size kept = 0, drawn = 0;
+    const Size* chosen = nullptr;  // the first of those that it has drawn
     std::vector<Listed> lists;  // of what each part has drawn, its own share
     std::vector<Size> visits;
     std::vector<double> before;  // alpha of these
@@ -123,7 +124,7 @@ class Dealer {
             p.kept = unrest.sure > 0 ? pick_restless(unrest.u, first, last, unrest.sure, p.words.next(), unrest.room + first) : 0;
         });
         turn.each([&](int t) { choose(t, visits, unrest.room + low(n_, t)); });
-        turn.each([&](int t) { deal_drawn(t, unrest.room); });
+        turn.each([&](int t) { deal_drawn(t); });
     }
 
     // This part's share of the visits: as large as its share of what was picked.
@@ -142,7 +143,7 @@ class Dealer {
         }
         const Size kept = alike ? size : p.kept;
         p.drawn = share(visits, before + kept, all) - share(visits, before, all);
-        shuffle_first(p.words.next(), p.drawn, kept, picked);
+        p.chosen = order_visits(p.words.next(), p.drawn, kept, picked, size, rounds_.near);
     }
 
     static Size share(Size visits, Size part, Size whole) {
@@ -151,12 +152,12 @@ class Dealer {
     }
 
     // One from each part's list by turns.
-    void deal_drawn(int t, const Size* room) {
+    void deal_drawn(int t) {
         Part& p = part(t);
         Size longest = 0, all = 0;
         for (int s = 0; s < count(); ++s) {
             const int turn = (t + s) % count();  // so that no part has all that is left over
-            const Size* first = room + low(n_, s);
+            const Size* first = part(s).chosen;
             const Size from = low(part(s).drawn, turn), to = low(part(s).drawn, turn + 1);
             p.lists[std::size_t(s)] = {first + from, first + to};
             longest = std::max(longest, to - from);

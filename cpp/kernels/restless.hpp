@@ -105,15 +105,58 @@ inline void shuffle_first(Word seed, Size count, Size kept, Size* out) {
     for (Size k = 0; k < count; ++k) std::swap(out[k], out[k + Size(scale(quick_word(seed, Word(k)), Word(kept - k)).whole)]);
 }
 
-// `count` distinct examples, i with probability of about min(1, u_i / t), in random order; out has room for n + 1.
-// Somewhat more are picked than needed, and those that the shuffle puts last are left out.
-inline void draw_restless(Word seed, Size round, const double* u, Size n, Size count, double& guess, Size* out) {
+// Visits to many examples, whose rows and numbers come from memory: what neighbours have in a line or a page shall come once for all
+// of them, though data may be sorted. So runs of neighbours are in random order, and the visits of some hundred runs, a window, are
+// too.
+constexpr Size run_of_neighbours = 32, window_of_visits = 16'384;
+
+inline Size runs_of(Size kept) { return (kept + run_of_neighbours - 1) / run_of_neighbours; }
+
+// `count` of the examples picked(0) .. picked(kept - 1), which are in rising order. `runs` is room for runs_of(kept).
+template <class Picked>
+void order_by_windows(Word seed, Size count, Size kept, const Picked& picked, Size* runs, Size* out) {
+    const Size number = runs_of(kept);
+    for (Size r = 0; r < number; ++r) runs[r] = r * run_of_neighbours;
+    shuffle_first(seed, number, number, runs);
+    Size at = 0;
+    for (Size r = 0; r < number && at < count; ++r) {
+        const Size last = std::min({runs[r] + run_of_neighbours, kept, runs[r] + count - at});
+        for (Size k = runs[r]; k < last; ++k) out[at++] = picked(k);
+    }
+    for (Size from = 0; from < count; from += window_of_visits) {
+        const Size size = std::min(window_of_visits, count - from);
+        shuffle_first(quick_word(seed, Word(number + from)), size, size, out + from);
+    }
+}
+
+// The visits: `count` of the `kept` examples that are picked, where `near` is true by windows. They are where it says, among the
+// `room` numbers from `picked` on.
+inline const Size* order_visits(Word seed, Size count, Size kept, Size* picked, Size room, bool near) {
+    const Size runs = runs_of(kept);
+    if (!near || kept + runs + count > room) {
+        shuffle_first(seed, count, kept, picked);
+        return picked;
+    }
+    Size *order = picked + kept, *out = order + runs;
+    order_by_windows(seed, count, kept, [picked](Size k) { return picked[k]; }, order, out);
+    return out;
+}
+
+// `count` distinct examples, i with probability of about min(1, u_i / t), in random order or by windows: they are where it says,
+// in `room` for n + 1. Somewhat more are picked than needed, and those that come last are left out.
+inline const Size* draw_restless(Word seed, Size round, const double* u, Size n, Size count, bool near, double& guess, Size* room) {
     Stream words(seed, 7, Word(round));
     guess = round_threshold(u, n, count, guess);
-    Size kept = guess > 0 ? pick_restless(u, 0, n, guess, words.next(), out) : 0;
+    Size kept = guess > 0 ? pick_restless(u, 0, n, guess, words.next(), room) : 0;
     if (kept < count)  // nothing moves any more, or nothing is finite any more: all are alike
-        for (kept = 0; kept < n; ++kept) out[kept] = kept;
-    shuffle_first(words.next(), count, kept, out);
+        for (kept = 0; kept < n; ++kept) room[kept] = kept;
+    return order_visits(words.next(), count, kept, room, n, near);
+}
+
+// All examples, for the first epoch.
+inline void draw_by_windows(Word seed, Size n, Size* runs, Size* out) {
+    Stream words(seed, 7, ~Word(0));
+    order_by_windows(words.next(), n, n, [](Size k) { return k; }, runs, out);
 }
 
 }  // namespace dualfree

@@ -9,6 +9,7 @@ namespace dualfree {
 
 // Rounds number first, first + 1, ...: of about `length` iterations each, beginning at the whole numbers next to its multiples.
 // The visits of the first ones are listed in `order`, which has `ordered` of them, and those of all others drawn.
+// Where they are `near`, neighbours are visited within a short time: see restless.hpp.
 // After each `every` rounds it is asked how far alpha has moved in these: see the class Watch of lookout.py.
 struct Rounds {
     Word seed;
@@ -18,6 +19,7 @@ struct Rounds {
     const Size* order;
     Size ordered, every;
     double factor, goal;
+    bool near;
 
     Size begin(Size r) const { return Size(std::nearbyint(double(first + r) * length)); }
     Size visits(Size r) const { return begin(r + 1) - begin(r); }
@@ -69,6 +71,7 @@ struct Unrest {
 template <class Visit, class EndRound, class Far>
 std::vector<double> in_rounds(Rounds rounds, Unrest& unrest, const double* alpha, Size n, const Visit& visit, const EndRound& end_round,
                               const Far& far) {
+    constexpr Size piece = 4096;
     std::vector<double> before, answers;
     double moved = 0;
     for (Size r = 0; r < rounds.count; ++r) {
@@ -76,13 +79,15 @@ std::vector<double> in_rounds(Rounds rounds, Unrest& unrest, const double* alpha
         const Size* visited = rounds.listed(r);
         if (!visited) {
             if (unrest.sure == 0) unrest.raise_to(unrest.floor(n), 0, n);
-            draw_restless(rounds.seed, rounds.begin(r), unrest.u, n, count, unrest.sure, unrest.room);
-            visited = unrest.room;
+            visited = draw_restless(rounds.seed, rounds.begin(r), unrest.u, n, count, rounds.near, unrest.sure, unrest.room);
         }
-        before.resize(std::size_t(count));
-        for (Size k = 0; k < count; ++k) before[std::size_t(k)] = alpha[visited[k]];
-        moved += visit(visited, count);
-        unrest.learn_from(visited, count, before.data(), alpha);
+        before.resize(std::size_t(std::min(piece, count)));
+        for (Size from = 0; from < count; from += piece) {  // so that what is known of them is in a cache when it is learnt from
+            const Size some = std::min(piece, count - from);
+            for (Size k = 0; k < some; ++k) before[std::size_t(k)] = alpha[visited[from + k]];
+            moved += visit(visited + from, some);
+            unrest.learn_from(visited + from, some, before.data(), alpha);
+        }
         if (unrest.grow()) unrest.rescale(0, n);
         unrest.begin_again();
         end_round();

@@ -23,6 +23,7 @@ from dualfree.tuning import Tuning
 Callback = Callable[[Row], Any]
 
 _PIECE_NONZEROS = 5_000_000  # work of one kernel call: some milliseconds, so that Ctrl-C and time limits are prompt
+_ROUND_NONZEROS = 100_000_000  # the same where a kernel draws by itself, and has to come to the end of a round
 _PIECE_ITERATIONS = 20_000  # whose draws are handed over
 _PIECE_FIRST = 16  # a loss or a sampling in Python may be thousands of times slower: pieces begin small and grow
 _PIECE_SECONDS = 0.02
@@ -68,7 +69,8 @@ class Run:
         # An empty row is a visit too: it has a place in the index buffer.
         examples = self.sampling.problem.examples  # for the methods along features these are the columns
         work = self.sampling.mean_size * (examples.products / self.sampling.problem.n + 1)
-        self.longest_call = int(max(1, _PIECE_NONZEROS / work))  # of a kernel that draws by itself
+        self.longest_call = int(max(1, _PIECE_NONZEROS / work))
+        self.longest_round = _ROUND_NONZEROS / work
         self.largest_piece = min(self.longest_call, _PIECE_ITERATIONS)
         drawn_in_python = type(self.sampling.sampling).drawer is Sampling.drawer
         in_python = self.problem.loss.native is None or drawn_in_python
@@ -179,9 +181,12 @@ class Run:
     def _advance(self, until: int, end: int) -> None:
         """Some iterations, in one call of a kernel: no more than may pass before Ctrl-C is heard."""
         now, whole = self.state.iteration, self.method.whole_epochs
-        most = max(now + self.longest_call, end if whole else 0)
-        if self.method.takes_rounds and self._advance_by_rounds(until, end, most):
-            return
+        if self.method.takes_rounds:
+            most = max(now + self.longest_call, end if whole else 0)
+            if self.sampling.fresh_until - now <= self.longest_round:
+                most = max(most, int(self.sampling.fresh_until))
+            if self._advance_by_rounds(until, end, most):
+                return
         piece = end if whole else self.piece
         count = min(piece, int(min(until, self.sampling.fresh_until)) - now)
         self.method.advance(self.state, self.sampling.draw(now, count, self.seed))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _GROWTH = 16.0  # of an example's unrest in an epoch that passes without a visit
 _LEAST = 1e-6  # unrest after a visit, beside that which is sure of a visit: nobody is forgotten
 _SMALLEST_UNIT = 1e-100
+_MANY = 1 << 18  # examples, of which each visit would have to wait for memory if neighbours came at random times
 # Work of an epoch below which it is asked after whole ones alone whether a run is done: less is not worth it.
 _WORTH_ASKING = 250_000
 _A_VISIT = 20  # work of a visit beside its products
@@ -34,6 +35,10 @@ class Restless(_Even):
     expected. u_i is how far the last visit moved α_i, times ``√(‖A_i‖² + nλ/l_i)``, and √2 times as much for each
     round since: what hardly moves is left in peace for a while, and looked at again later. Steps that rest on p (θ/p_i)
     are refused; ``implicit`` and ``per-example`` steps do not rest on it.
+
+    The visits of a round are in random order. Where there are many examples (2¹⁸ and more) runs of 32 neighbours are,
+    and within 16,384 visits the visits: neighbours come within a short time, so that what they have in a line or a page
+    of memory comes once for all of them.
 
     Parameters
     ----------
@@ -105,7 +110,8 @@ class Rounds:
         bound, now = self.bound, self.bound._now
         course = (self.seed, self.first, bound.round_length, self.count, self.order)
         learning = (bound._sizes, bound._growth, _LEAST, _SMALLEST_UNIT)
-        return (*course, *learning, now.unrest, now.unit, now.sure, bound._room, self.every, self.factor, self.goal)
+        question = (self.every, self.factor, self.goal)
+        return (*course, *learning, now.unrest, now.unit, now.sure, bound._room, *question, bound._near)
 
     def end(self, unit: float, sure: float, questions: int) -> list[int]:
         """Take in what the kernel says when it has come to the last of so many questions; the iteration of each."""
@@ -128,6 +134,8 @@ class RestlessBound(BoundSampling):
         set_once(self, "round_length", problem.n / rounds)
         set_once(self, "_growth", _GROWTH ** (1 / sampling.rounds))
         set_once(self, "_shuffled", Shuffled().drawer(problem, p))
+        set_once(self, "_near", problem.n >= _MANY)
+        set_once(self, "_by_windows", (-1, np.empty(0, dtype=np.int64)))
         set_once(self, "_now", _Memory(memory.zeros(problem.n)))
         set_once(self, "_alpha", np.zeros(0))
         set_once(self, "_room", memory.empty(problem.n + 1, np.int64))
@@ -136,6 +144,8 @@ class RestlessBound(BoundSampling):
     round_length: float  # of a round; the ends are the nearest whole numbers
     _growth: float  # of unrest in a round
     _shuffled: Drawer
+    _by_windows: tuple[int, Indices]  # a seed, and the first visits
+    _near: bool  # whether neighbours are visited within a short time
     _now: _Memory
     _alpha: Floats  # of the run, as it changes
     _room: Indices
@@ -194,8 +204,16 @@ class RestlessBound(BoundSampling):
             count = every // often * often
             every, question = often, watch[2:]
         ordered = min(self._begin(number + count), n) - first
-        order = self._shuffled(seed, first, ordered).indices if ordered > 0 else None
+        order = self._first_visits(seed, first, ordered) if ordered > 0 else None
         return Rounds(self, number, count, seed, order, every, *question)
+
+    def _first_visits(self, seed: int, first: int, count: int) -> Indices:
+        """Those of the first epoch, in which each example has one."""
+        if not self._near:
+            return self._shuffled(seed, first, count).indices
+        if self._by_windows[0] != seed:
+            object.__setattr__(self, "_by_windows", (seed, kernels.draw_by_windows(seed, self.problem.n)))
+        return self._by_windows[1][first : first + count]
 
     def _learn(self, now: _Memory, alpha: Floats) -> None:
         places, least = self.problem.examples.places, _LEAST * now.sure
@@ -212,11 +230,12 @@ class RestlessBound(BoundSampling):
         if not len(now.order):
             visits = now.end - now.begin
             if first < n:
-                now.order = self._shuffled(seed, now.begin, visits).indices
+                now.order = self._first_visits(seed, now.begin, visits)
             else:
                 if now.sure == 0:  # the first round of the kind, or nothing moved in the last one
                     np.maximum(now.unrest, _LEAST * float(now.unrest.max()), out=now.unrest)
-                now.sure = kernels.draw_restless(seed, now.begin, now.unrest, visits, now.sure, self._room)
+                drawn = (now.unrest, visits, self._near, now.sure, self._room)
+                now.sure = kernels.draw_restless(seed, now.begin, *drawn)
                 now.order = self._room[:visits]
             now.before = self._alpha[self.problem.examples.positions(now.order)]
         return Draws(now.order[first - now.begin : first - now.begin + count])
