@@ -151,6 +151,12 @@ struct CsrRows {
     DUALFREE_INLINE void prefetch_bounds(Size i) const { __builtin_prefetch(start + i); }
 
     DUALFREE_INLINE void prefetch(Size i) const { prefetch_row(values, columns, start[i], start[i + 1]); }
+
+    // What row i, which is at hand, will read of a w that is too long for the second cache.
+    DUALFREE_INLINE void prefetch_weights(Size i, const double* w) const {
+        const Index *column = columns + start[i], *end = columns + std::min<Size>(start[i + 1], start[i] + most_entries);
+        for (; column < end; ++column) prefetch_line(w + *column);
+    }
 };
 
 }  // namespace dualfree

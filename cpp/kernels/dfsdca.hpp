@@ -61,10 +61,13 @@ template <class R, class Loss, class Step>
 [[gnu::noinline]] Visited dfsdca_serial(const R& rows, const Loss& loss, const Step& step, double inverse, const Size* indices, Size count,
                      double* alpha, double* w, const Kept kept = {}) {
     Visited seen;
+    const bool w_is_long = rows.d >= long_w;
     inverse /= kept.scale;
     for (Size t = 0; t < count; ++t) {
         prefetch_visit(rows, loss, indices, t, count, alpha);
         if (t + far_ahead < count) prefetch_line(step.scale + indices[t + far_ahead] * step.stride);
+        if constexpr (requires { rows.prefetch_weights(0, w); })
+            if (w_is_long && t + weights_ahead < count) rows.prefetch_weights(indices[t + weights_ahead], w);
         const Size i = indices[t];
         const double z = kept.product(rows.dot(i, w)), delta = step.delta(loss, i, z, alpha[i]);
         alpha[i] += delta;
