@@ -15,6 +15,10 @@ using Rows = std::variant<CsrRows<const double*, std::int32_t>, CsrRows<const do
                           CsrRows<Same, std::int32_t>, CsrRows<Same, std::int64_t>, DenseRows<double>,
                           DenseRows<float>>;
 
+// Features from which on w does not stay in the second cache, and products would wait for the third one again and again: what they
+// read of it is asked for, so many rows ahead.
+constexpr Size long_w = 1 << 18, weights_ahead = 3;
+
 constexpr Size cached_work = 1 << 22;  // of rows that stay in a cache from one pass to the next
 
 }  // namespace dualfree

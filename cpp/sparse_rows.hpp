@@ -152,10 +152,14 @@ struct CsrRows {
 
     DUALFREE_INLINE void prefetch(Size i) const { prefetch_row(values, columns, start[i], start[i + 1]); }
 
-    // What row i, which is at hand, will read of a w that is too long for the second cache.
-    DUALFREE_INLINE void prefetch_weights(Size i, const double* w) const {
-        const Index *column = columns + start[i], *end = columns + std::min<Size>(start[i + 1], start[i] + most_entries);
-        for (; column < end; ++column) prefetch_line(w + *column);
+    // What row i, which is at hand, will read of a w that is too long for the second cache, or write to a sum as long.
+    template <class Number>
+    DUALFREE_INLINE void prefetch_weights(Size i, const Number* w) const {
+        prefetch_weights(start[i], std::min<Size>(start[i + 1], start[i] + most_entries), w);
+    }
+    template <class Number>
+    DUALFREE_INLINE void prefetch_weights(Size first, Size last, const Number* w) const {
+        for (Size k = first; k < last; ++k) prefetch_line(w + columns[k]);
     }
 };
 

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import dualfree as df
 from dualfree import reference
@@ -187,3 +188,22 @@ def logistic_visit(z, alpha, c, slack):
     found, step = np.array([alpha, 0.0]), (slack, np.array([c]), 0.0)
     kernels.dfsdca(problem.examples.native, problem.loss.native, *step, np.array([0]), None, found, np.array([z]))
     return found[0]
+
+
+@pytest.mark.parametrize("same", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_a_w_that_is_asked_for_ahead_is_the_same(same, intercept):
+    """Of 300,000 features most are in no row: without these, w is too short to be asked for."""
+    rng = np.random.default_rng(0)
+    X = sparse.random(60, 300, 0.2, "csr", rng=rng)
+    X.data[:] = 0.5 if same else X.data
+    y, where = rng.choice([-1.0, 1.0], size=60), np.sort(rng.choice(300_000, size=300, replace=False))
+    wide = sparse.csr_matrix((X.data, where[X.indices], X.indptr), shape=(60, 300_000))
+    found = [
+        df.solve(df.Problem(each, df.losses.Logistic(y), 0.01, intercept), step="nearly-implicit", max_epochs=5, tol=0)
+        for each in (X, wide)
+    ]
+    assert (found[0].w[:300] == found[1].w[where]).all()
+    assert (found[0].w[300:] == found[1].w[300_000:]).all()
+    assert (found[0].alpha == found[1].alpha).all()
+    assert np.count_nonzero(found[1].w) == np.count_nonzero(found[0].w)

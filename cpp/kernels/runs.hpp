@@ -105,7 +105,10 @@ class Runs<CsrRows<Values, Index>> {
             if (ragged_ && rows_.start[next] - rows_.start[at] <= room)
                 dot_stream(at, next, w, stream, out + (at - first));
             else
-                for (Size i = at; i < next; ++i) out[i - first] = rows_.dot(i, w);
+                for (Size i = at; i < next; ++i) {
+                    prefetch_ahead(i, w);
+                    out[i - first] = rows_.dot(i, w);
+                }
         }
     }
 
@@ -118,12 +121,20 @@ class Runs<CsrRows<Values, Index>> {
             if (ragged_ && rows_.start[next] - rows_.start[at] <= room)
                 add_stream(at, next, coefficients + (at - first), reinterpret_cast<Number*>(memory), out);
             else
-                for (Size i = at; i < next; ++i) rows_.add_to(i, coefficients[i - first], out);
+                for (Size i = at; i < next; ++i) {
+                    prefetch_ahead(i, out);
+                    rows_.add_to(i, coefficients[i - first], out);
+                }
         }
     }
 
   private:
     static constexpr Size group = 24, room = 4096;
+
+    template <class Number>
+    DUALFREE_INLINE void prefetch_ahead(Size i, const Number* w) const {
+        if (rows_.d >= long_w && i + weights_ahead < rows_.n) rows_.prefetch_weights(i + weights_ahead, w);
+    }
 
     // As many rows from `at` on as the stream has room for, and at least one.
     Size end_of_stream(Size at, Size last) const {
@@ -136,6 +147,7 @@ class Runs<CsrRows<Values, Index>> {
     void dot_stream(Size at, Size end, const double* w, double* stream, double* out) const {
         const Size begin = rows_.start[at], size = rows_.start[end] - begin;
         const Index* columns = rows_.columns + begin;
+        if (rows_.d >= long_w) rows_.prefetch_weights(begin, begin + size, w);
         for (Size k = 0; k < size; ++k) stream[k] = double(rows_.values[begin + k]) * w[columns[k]];
         for (Size i = at; i < end; ++i) {
             const double* own = stream + (rows_.start[i] - begin);
@@ -154,6 +166,7 @@ class Runs<CsrRows<Values, Index>> {
     template <class Number>
     void add_stream(Size at, Size end, const Number* coefficients, Number* stream, Number* out) const {
         const Size begin = rows_.start[at], size = rows_.start[end] - begin;
+        if (rows_.d >= long_w) rows_.prefetch_weights(begin, begin + size, out);
         for (Size i = at; i < end; ++i) {
             Number* own = stream + (rows_.start[i] - begin);
             for (Size left = rows_.nonzeros(i); left > 0; left -= group, own += group)

@@ -9,8 +9,6 @@ constexpr double least_scale = 1e-100;  // below, the factor goes back into its 
 // The visiting order is known ahead, so memory can be asked for before it is needed: first what says where a row lies, and
 // what a `table` holds of it, then the row.
 constexpr Size far_ahead = 12, near_ahead = 6;
-// The same for w where it is too long to stay in the second cache: there a product waits for the third one again and again.
-constexpr Size weights_ahead = 3, long_w = 1 << 18;
 
 template <class R>
 DUALFREE_INLINE void prefetch_ahead(const R& rows, const double* table, const Size* indices, Size at, Size end) {
