@@ -144,6 +144,15 @@ struct DenseRows {
         if (constant != 0) visit(width, constant);
     }
 
+    void write_to(Size i, double* out) const {
+        const Value* row = values + i * row_stride;
+        if (row_by_row())
+            for (Size j = 0; j < width; ++j) out[j] = double(row[j]);
+        else
+            for (Size j = 0; j < width; ++j) out[j] = double(row[j * column_stride]);
+        if (constant != 0) out[width] = constant;
+    }
+
     DUALFREE_INLINE void prefetch_bounds(Size) const {}
 
     DUALFREE_INLINE void prefetch(Size i) const {

@@ -147,6 +147,12 @@ struct CsrRows {
         if (constant != 0) visit(d - 1, constant);
     }
 
+    // All of a row, zeros too.
+    void write_to(Size i, double* out) const {
+        std::fill(out, out + d, 0.0);
+        for_each(i, [out](Size j, double value) { out[j] = value; });
+    }
+
     // Into the nearest cache: `prefetch` reads it, and must not wait.
     DUALFREE_INLINE void prefetch_bounds(Size i) const { __builtin_prefetch(start + i); }
 

@@ -14,6 +14,7 @@ NB_MODULE(DUALFREE_MODULE, module) {
     bind_libsvm(module);
     bind_limited_memory(module);
     bind_losses(module);
+    bind_newton_steps(module);
     bind_passes(module);
     bind_primal(module);
     bind_restless(module);

@@ -12,6 +12,7 @@ void bind_eso(nanobind::module_& module);
 void bind_libsvm(nanobind::module_& module);
 void bind_limited_memory(nanobind::module_& module);
 void bind_losses(nanobind::module_& module);
+void bind_newton_steps(nanobind::module_& module);
 void bind_passes(nanobind::module_& module);
 void bind_primal(nanobind::module_& module);
 void bind_restless(nanobind::module_& module);

@@ -64,6 +64,8 @@ struct TileLoss {
     virtual double value_and_derivatives(Size at, const Size* listed, Size count, const double* z,
                                          double* derivatives) const = 0;
 
+    virtual void curvatures(Size at, Size count, const double* z, double* out) const = 0;
+
     // What a certificate needs: a_i is alpha_i moved to the nearest point where phi_i*(-a) is finite (any such a gives a
     // valid lower bound, and rounding may have left alpha_i just outside). `both` gets phi_i'(z_i) and a_i.
     virtual Certified certify(Size at, Size count, const double* z, const double* alpha, Pair* both) const = 0;
@@ -79,6 +81,13 @@ struct TileOf final : TileLoss {
         return with_weights_known(loss, [&](const auto& l) {
             return listed ? sum_of_values(l, [&](Size k) { return listed[k]; }, count, z, derivatives)
                           : sum_of_values(l, [&](Size k) { return at + k; }, count, z, derivatives);
+        });
+    }
+
+    void curvatures(Size at, Size count, const double* z, double* out) const override {
+        with_weights_known(loss, [&](const auto& l) {
+#pragma omp simd
+            for (Size k = 0; k < count; ++k) out[k] = l.curvature(at + k, z[k]);
         });
     }
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from dualfree.costs import TITLES, Costs, estimate
 from dualfree.methods.copies import CopiesPlan, plan_copies, rounds_of
+from dualfree.methods.newton_plan import one_call
 from dualfree.methods.rescaling import can_rescale
 from dualfree.problem import Problem
 from dualfree.result import History, Result, Row, because
@@ -95,7 +96,7 @@ def solve_automatically(
         return (bool(callback(row)) if callback is not None else False) or (switch is not None and switch(row))
 
     begun = time.perf_counter()
-    chosen = _options_of(first, problem, options)
+    chosen = _options_of(first, problem, options, watched=callback is not None)
     if name == "dfsdca-copies":
         chosen["sampling"] = None  # it has rounds of its own
     found = solve_by(name, problem, watch, **chosen, chosen=reason)
@@ -119,11 +120,16 @@ def _switch(first: str, costs: Costs, options: dict[str, Any]) -> Switch | None:
     return Switch(first, other, costs.epochs[other] / unit, options["tol"], options["absolute_tol"])
 
 
-def _options_of(method: str, problem: Problem, options: dict[str, Any]) -> dict[str, Any]:
-    """The options that a method takes: dfSDCA has steps of its own, and evaluations cost the others nothing."""
+def _options_of(method: str, problem: Problem, options: dict[str, Any], watched: bool = True) -> dict[str, Any]:
+    """The options that a method takes: dfSDCA has steps of its own, and evaluations cost the others nothing.
+
+    But where all steps are one call, there is no look between them, unless somebody wants to have seen it.
+    """
     if method == "dfsdca":
         return options | steps(problem, options["sampling"], options["step"])
-    every = 1.0 if options["evaluate_every"] is None else options["evaluate_every"]
+    every = options["evaluate_every"]
+    if every is None and (watched or method != "newton" or not one_call(problem)):
+        every = 1.0
     left = {name: value for name, value in options.items() if name not in ("sampling", "step")}
     return left | {"evaluate_every": every}
 

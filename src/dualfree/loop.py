@@ -58,8 +58,9 @@ class Run:
         self.best: tuple[Floats, Floats, Certificate]  # w, α, and what is known of them
         self._room = memory.empty(len(state.w)), memory.empty(len(state.alpha))  # for these two
         from_zero = state.from_zero or not state.alpha.any()
-        self.lookout = Lookout(method, limits, from_zero) if limits.evaluate_every is None else None
-        cheap = self.lookout is not None and from_zero
+        sparing = limits.evaluate_every is None
+        self.lookout = Lookout(method, limits, from_zero) if sparing and not method.takes_all else None
+        cheap = sparing and from_zero
         self._at_zero = cheap and not self.problem.intercept  # for the first look alone
         first = self._note(*(method.evaluate_zero(state) if cheap else self._point()))
         theorem = 2 if self.problem.loss.all_convex else 1
@@ -114,7 +115,7 @@ class Run:
         return None
 
     def _advance_to_next_evaluation(self) -> None:
-        every, per_epoch = self.limits.evaluate_every or 1.0, self.sampling.iterations_per_epoch
+        every, per_epoch = self.limits.evaluate_every or self.method.stride, self.sampling.iterations_per_epoch
         if self.target <= self.state.iteration != self.history[-1].iteration:
             return  # a resumed run that had come to an evaluation, and no further
         while True:
@@ -152,13 +153,13 @@ class Run:
 
     def _advance_to_target(self) -> bool:
         """Whether the time limit allowed it."""
-        per_epoch = self.sampling.iterations_per_epoch
-        while self.state.iteration < self.target:
+        per_epoch, self.method.settled = self.sampling.iterations_per_epoch, False
+        while self.state.iteration < self.target and not self.method.settled:
             if self.checkpoints is not None and self.checkpoints.due(self.evaluating):
                 self.checkpoints.save(self)
             clock = time.perf_counter()
             # The method may have things to do at the end of each epoch: then no piece goes beyond one.
-            whole = self.state.iteration // per_epoch + 1
+            whole = self.state.iteration // per_epoch + self.method.stride
             end = max(self.state.iteration + 1, round(whole * per_epoch))
             if self.state.iteration == 0 or self.state.iteration >= self.sampling.fresh_until:
                 self.sampling.refresh(self.state.w, self.state.alpha, self.state.centre, self.state.iteration)

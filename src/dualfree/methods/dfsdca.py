@@ -1,5 +1,6 @@
 """dfSDCA, Algorithm 1 of the paper: dual-free SDCA with arbitrary sampling."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -129,14 +130,13 @@ class DfSDCA(Method):
         problem, loss = self.problem, self.problem.loss
         if not isinstance(loss, BuiltIn) or not loss.has_conjugate:
             return self.evaluate(state)
-        point = state.w
-        value, conjugate = loss.at_zero(problem.examples.total)
-        if problem.intercept:
-            point = memory.copy(state.w)
-            zero = np.zeros(problem.examples.total)
-            state.centre = point[problem.free] = best_intercept(loss, zero, state.centre)
-            value = float(loss.values(problem.examples.shift(zero, state.centre)).mean())
-        return point, Evaluation.without_gradient(value, value + conjugate, problem.d)
+        seen = problem.evaluate_zero()
+        if not problem.intercept:
+            return state.w, seen
+        point, zero = memory.copy(state.w), np.zeros(problem.examples.total)
+        state.centre = point[problem.free] = best_intercept(loss, zero, state.centre)
+        value = float(loss.values(problem.examples.shift(zero, state.centre)).mean())
+        return point, replace(seen, value=value, duality_gap=seen.duality_gap - seen.value + value)
 
     def _evaluate_with_intercept(self, state: State) -> tuple[Floats, Evaluation]:
         """Evaluate with the best b for this w."""

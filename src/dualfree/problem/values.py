@@ -1,5 +1,7 @@
 """The values of a problem: P, its gradient, D, and the gap between them."""
 
+from typing import cast
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -81,6 +83,11 @@ class Values(Setting):
             total = float(self.loss.values(z).sum())
             self.examples.combine(self.loss.derivatives(z), out=gradient)
         return self._evaluation(w, total, gradient, np.inf, None)
+
+    def evaluate_zero(self) -> Evaluation:
+        """What is known without a pass of w = 0 and α = 0, for a built-in loss that has a conjugate; no gradient."""
+        value, conjugate = cast(BuiltIn, self.loss).at_zero(self.examples.total)
+        return Evaluation.without_gradient(value, value + conjugate, self.d)
 
     def _evaluate_with_gap(self, w: Floats, alpha: Floats, margins: Floats | None, n_threads: int) -> Evaluation:
         loss = self.loss

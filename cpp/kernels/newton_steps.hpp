@@ -1,0 +1,201 @@
+// Newton's method with the Hessian of all examples, several steps in one call: with few features and few examples a step costs less
+// than the way to Python and back. Rows are copied a tile at a time, filled up with zeros, so that sparse and dense ones of all
+// kinds meet the same loops of whole vectors; there is no copy of X.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "kernels/inner.hpp"
+#include "kernels/tiles.hpp"
+#include "rows.hpp"
+
+namespace dualfree {
+
+constexpr Size most_newton_features = 64;
+
+struct NewtonGoal {
+    double lambda, tol;
+    bool reached(double value, double square) const { return square / (2 * lambda) <= tol * std::abs(value); }
+};
+
+struct NewtonSteps {
+    Size count = 0;      // steps that were taken
+    double total = 0;    // sum of the losses where they have led
+    bool stuck = false;  // no step along the last direction is short enough, or the Hessian is not positive in floating point
+};
+
+// Lines of numbers, each filled up with zeros to whole vectors that lie in one line of memory.
+class Lines {
+    static constexpr std::size_t wide = 8;
+    struct alignas(wide * sizeof(double)) Piece {
+        double numbers[wide] = {};
+    };
+    std::vector<Piece> pieces;
+
+public:
+    Lines(Size count, Size stride) : pieces(std::size_t(count * stride) / wide) {}
+    double* data() { return pieces.data()->numbers; }
+    const double* data() const { return pieces.data()->numbers; }
+    Size size() const { return Size(pieces.size() * wide); }
+    void clear() { std::fill(data(), data() + size(), 0.0); }
+    void swap(Lines& other) { pieces.swap(other.pieces); }
+};
+
+// Sums over all examples at one point, and the memory of a tile.
+class NewtonSums {
+    static constexpr Size rows_a_tile = 32, wide = 8;
+#ifdef __AVX512F__
+    static constexpr Size high = 8;
+#else
+    static constexpr Size high = 4;  // as many sums as stay in registers
+#endif
+    typedef double Wide __attribute__((vector_size(wide * sizeof(double)), may_alias));
+
+    Size d, stride;
+    Lines x, scaled, hessian, factor;  // a tile of rows, the same times their curvature; two arrays of d lines
+
+    static const Wide& wide_at(const double* at) { return *reinterpret_cast<const Wide*>(at); }
+    static Wide& wide_at(double* at) { return *reinterpret_cast<Wide*>(at); }
+
+    template <class R>
+    void read(const R& rows, Size at, Size count) {
+        for (Size i = 0; i < count; ++i) rows.write_to(at + i, x.data() + i * stride);
+    }
+
+    // hessian += sum of scaled_k x_k^T, in blocks that stay in registers; of the blocks below the diagonal none is needed.
+    void add_products(Size count) {
+        for (Size j = 0; j < d; j += high) {
+            for (Size k = j / wide * wide; k < stride; k += wide) {
+                Wide sum[high] = {};
+                for (Size i = 0; i < count; ++i) {
+                    const Wide line = wide_at(x.data() + i * stride + k);
+                    const double* factors = scaled.data() + i * stride + j;
+                    for (Size r = 0; r < high; ++r) sum[r] += factors[r] * line;
+                }
+                for (Size r = 0; r < high; ++r) wide_at(hessian.data() + (j + r) * stride + k) += sum[r];
+            }
+        }
+    }
+
+public:
+    double total = 0;
+    Lines gradient;  // of the sum of the losses
+
+    explicit NewtonSums(Size features)
+        : d(features), stride((features + wide - 1) / wide * wide), x(rows_a_tile, stride), scaled(rows_a_tile, stride),
+          hessian(stride, stride), factor(stride, stride), gradient(1, stride) {}
+
+    Lines line() const { return Lines(1, stride); }
+
+    // The sum of the losses and its gradient; w has zeros behind it.
+    template <class R>
+    void look(const R& rows, const TileLoss& loss, const double* w, double* margins, double* derivatives) {
+        total = 0;
+        gradient.clear();
+        in_tiles(0, rows.n, [&](Size at, Size count) {
+            double *z = margins + at, *slope = derivatives + at;
+            read(rows, at, count);
+            for (Size i = 0; i < count; ++i) {
+                Wide sum = {};
+                for (Size k = 0; k < stride; k += wide) sum += wide_at(x.data() + i * stride + k) * wide_at(w + k);
+                z[i] = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+            }
+            total += loss.value_and_derivatives(at, nullptr, count, z, slope);
+            for (Size k = 0; k < stride; k += wide) {
+                Wide sum = wide_at(gradient.data() + k);
+                for (Size i = 0; i < count; ++i) sum += slope[i] * wide_at(x.data() + i * stride + k);
+                wide_at(gradient.data() + k) = sum;
+            }
+        }, rows_a_tile);
+    }
+
+    // The Hessian of that sum where these are the margins.
+    template <class R>
+    void curve(const R& rows, const TileLoss& loss, const double* margins) {
+        hessian.clear();
+        double curvature[rows_a_tile];
+        in_tiles(0, rows.n, [&](Size at, Size count) {
+            read(rows, at, count);
+            loss.curvatures(at, count, margins + at, curvature);
+            for (Size i = 0; i < count; ++i)
+                for (Size k = i * stride; k < (i + 1) * stride; k += wide)
+                    wide_at(scaled.data() + k) = curvature[i] * wide_at(x.data() + k);
+            add_products(count);
+        }, rows_a_tile);
+    }
+
+    // out = (hessian / n + lambda I)^-1 g by a Cholesky factor U, whose lines are those of the upper triangle; false where it has none.
+    bool solve(double n, double lambda, const double* g, double* out) {
+        const auto line = [&](Size k) { return factor.data() + k * stride; };
+        std::transform(hessian.data(), hessian.data() + hessian.size(), factor.data(), [n](double sum) { return sum / n; });
+        for (Size k = 0; k < d; ++k) line(k)[k] += lambda;
+        for (Size k = 0; k < d; ++k) {
+            const double* const pivot = line(k);
+            if (!(pivot[k] > 0)) return false;
+            const double inverse = 1 / std::sqrt(pivot[k]);
+            for (Size j = k; j < stride; ++j) line(k)[j] *= inverse;
+            for (Size i = k + 1; i < d; ++i) {
+                const double share = pivot[i];
+                double* const below = line(i);
+                for (Size j = i / wide * wide; j < stride; ++j) below[j] -= share * pivot[j];
+            }
+        }
+        std::copy(g, g + d, out);
+        for (Size k = 0; k < d; ++k) {
+            out[k] /= line(k)[k];
+            for (Size j = k + 1; j < d; ++j) out[j] -= out[k] * line(k)[j];
+        }
+        for (Size k = d - 1; k >= 0; --k) out[k] = (out[k] - inner(line(k) + k + 1, 1, out + k + 1, 1, d - k - 1)) / line(k)[k];
+        return true;
+    }
+};
+
+// Up to `most` steps from w, which follows; margins, derivatives and the gradient of the sum of the losses are those at w, unless
+// it is stuck.
+template <class R>
+NewtonSteps newton_steps(const R& rows, const TileLoss& loss, const NewtonGoal& goal, Size most, double* w, double* gradient,
+                         double* margins, double* derivatives) {
+    constexpr double sufficient = 1e-4, rounding = 4e-15, shortest = 1e-12;
+    const double n = double(rows.n);
+    NewtonSums sums(rows.d);
+    const Size d = rows.d;
+    Lines here = sums.line(), g = sums.line(), direction = sums.line(), there = sums.line();
+    std::copy(w, w + d, here.data());
+    // P at a point, and g its gradient.
+    const auto look = [&](const Lines& point) {
+        sums.look(rows, loss, point.data(), margins, derivatives);
+        for (Size j = 0; j < d; ++j) g.data()[j] = sums.gradient.data()[j] / n + goal.lambda * point.data()[j];
+        return sums.total / n + 0.5 * goal.lambda * inner(point.data(), 1, point.data(), 1, d);
+    };
+    const auto square_of = [&] { return inner(g.data(), 1, g.data(), 1, d); };
+    NewtonSteps done;
+    double value = look(here), square = square_of();
+    while (done.count < most && !goal.reached(value, square)) {
+        sums.curve(rows, loss, margins);
+        done.stuck = !std::isfinite(value) || !sums.solve(n, goal.lambda, g.data(), direction.data());
+        if (done.stuck) break;
+        const double slope = -inner(g.data(), 1, direction.data(), 1, d), before = square;
+        double t = 1, next = 0;
+        for (;; t *= 0.5) {
+            for (Size j = 0; j < d; ++j) there.data()[j] = here.data()[j] - t * direction.data()[j];
+            next = look(there), square = square_of();
+            const bool alike = std::abs(next - value) <= rounding * std::abs(value) && -slope <= rounding * std::abs(value);
+            if (alike ? square < before : next <= value + sufficient * t * slope) break;
+            if (t < shortest) {
+                done.stuck = true;
+                break;
+            }
+        }
+        if (done.stuck) break;
+        here.swap(there);
+        value = next;
+        ++done.count;
+    }
+    done.total = sums.total;
+    std::copy(here.data(), here.data() + d, w);
+    std::copy(sums.gradient.data(), sums.gradient.data() + d, gradient);
+    return done;
+}
+
+}  // namespace dualfree
