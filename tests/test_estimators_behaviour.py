@@ -146,7 +146,6 @@ def test_no_copy_of_the_examples(kind, layout):
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    # scikit-learn's check for NaN sums X and looks closer only where that is not finite: no array of X's size.
     assert peak < 25 * 8 * (n + d) + 2_000_000
     assert peak < X.nbytes / 2
 
@@ -187,6 +186,49 @@ def test_ctrl_c_among_several_classes():
     assert model.certificate_[0].relative_gap <= 1e-6
     assert np.isfinite(model.coef_).all()
     model.predict(X)
+
+
+@pytest.mark.parametrize("kind", [*ALL, LogisticRegressionCV])
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array, pd.DataFrame])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_are_found_where_they_are(kind, layout, bad):
+    X, y = cancer()
+    X[123, 4] = bad
+    with pytest.raises(ValueError, match="X has NaN or infinity in row 123, column 4"):
+        kind().fit(layout(X), y)
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_two_labels_may_be_any_two_whole_numbers(kind):
+    X, y = cancer()
+    expected = kind(tol=1e-9).fit(X, y).coef_
+    for kinds in (np.int64, np.int32, np.float64, np.float32, np.int8, bool):
+        model = kind(tol=1e-9).fit(X, y.astype(kinds))
+        np.testing.assert_array_equal(model.coef_, expected)
+        assert model.classes_.dtype == kinds
+    np.testing.assert_array_equal(kind(tol=1e-9).fit(X, 7.0 * y - 3.0).coef_, expected)
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        kind().fit(X, y + 0.5)
+    with pytest.raises(ValueError, match="one class only"):
+        kind().fit(X, np.ones(len(y)))
+
+
+def test_a_callback_sees_the_point_of_each_row_also_where_all_steps_could_be_one_call():
+    points = []
+
+    class Collect:
+        def begin(self, fit):
+            self.fit = fit
+
+        def __call__(self, row):
+            points.append(self.fit.point.copy())
+
+    X, y = cancer()
+    model = LogisticRegression(fit_intercept=False, callbacks=[Collect()], tol=1e-9).fit(X, y)
+    assert len(points) == len(model.history_) > 3
+    losses = [np.logaddexp(0, -(2 * y - 1) * (X @ w)).sum() + w @ w / 2 for w in points]
+    np.testing.assert_allclose(losses, len(y) * model.history_.value, rtol=1e-9)
+    np.testing.assert_array_equal(points[-1], model.coef_[0])
 
 
 def test_callbacks_see_every_row_and_stop():

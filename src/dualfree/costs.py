@@ -77,7 +77,7 @@ class Costs:
     def reason(self) -> str:
         """The choice in words."""
         if self.few:
-            return "Newton's method was chosen: the data are so few that all of its steps are one call, which nothing else could beat"
+            return "Newton's method was chosen: the data are so few that all of its steps are one call"
         if len(self.epochs) == 1:
             return f"{TITLES[self.best]} is the only one of {', '.join(TITLES.values())} that takes this problem"
         shown = [f"{TITLES[name]} {cost:.2g}" for name, cost in self.epochs.items()]

@@ -68,6 +68,7 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     _shows_epochs = True  # whether `verbose` means a bar of epochs for each problem
     _on_cluster = True  # whether a fit may run where Dask's data are
     _from_disk = True  # whether rows of a store larger than memory may stay on the disk
+    _as_given = True  # whether its problems have the rows of X as they are: these then say which one is not finite
 
     def _solve(
         self,

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils.class_weight import compute_class_weight
 
+from dualfree import memory
 from dualfree.arrays import Floats
 from dualfree.linear_model.base import LinearEstimator, Part, split_intercept
 from dualfree.linear_model.conclusion import conclude
@@ -141,4 +142,7 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, LinearEstimator, 
 
 def one_against_rest(label: Any, y: Any) -> Floats:
     """+1 where y is `label`, −1 elsewhere."""
-    return np.where(np.asarray(y) == label, 1.0, -1.0)
+    out = memory.empty(len(y))
+    np.multiply(np.asarray(y) == label, 2.0, out=out)
+    out -= 1.0
+    return out

@@ -66,6 +66,7 @@ class ConditionalLogit(LinearEstimator):
     }
 
     _from_disk = False
+    _as_given = False  # rows of a group come together
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from dualfree.arrays import Floats
 from dualfree.intercept import no_best_intercept
 from dualfree.losses.base import Loss
+from dualfree.losses.builtin import different
 from dualfree.problem import Problem
 from dualfree.store import Store
 
@@ -22,7 +23,10 @@ def training_data(estimator: Any, X: Any, y: Any, **named: Any) -> tuple[Any, ND
         if not store.fits_for(estimator._outputs(y)):
             return store, _targets(estimator, store, y, **named)
         X = store.matrix()
-    X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], **named)
+    finite = not estimator._as_given  # to look twice would cost as much as a fifth of a pass
+    X, y = validate_data(
+        estimator, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=finite, **named
+    )
     if store is not None:
         _note_features(estimator, store)
     return usable_rows(X), y
@@ -73,8 +77,9 @@ def example_weights(sample_weight: Any, X: Any) -> Floats | None:
 
 def classes_of(y: NDArray[Any]) -> NDArray[Any]:
     """The labels in y, in order; there must be at least two."""
-    check_classification_targets(y)
-    classes = np.unique(y)
+    classes = different(y)
+    if not (len(classes) == 2 and classes.dtype.kind in "if" and (np.floor(classes) == classes).all()):
+        check_classification_targets(y)  # which sorts them once more, and of two whole numbers has nothing to say
     if len(classes) < 2:
         raise ValueError(
             f"y holds one class only, {classes.tolist()[0]!r}; a classifier needs samples of at least two classes."
@@ -84,7 +89,7 @@ def classes_of(y: NDArray[Any]) -> NDArray[Any]:
 
 def require_every_class(classes: NDArray[Any], y: NDArray[Any], weight: Floats | None) -> None:
     """Raise one sentence where no example of a class counts."""
-    missing = np.setdiff1d(classes, y if weight is None else y[weight != 0])
+    missing = np.setdiff1d(classes, different(y if weight is None else y[weight != 0]))
     if len(missing):
         raise ValueError(
             f"every example of class {missing.tolist()[0]!r} has weight zero, which leaves nothing to tell it from the "

@@ -48,10 +48,10 @@ def method_of(solver: str) -> str:
 def check_parameters(estimator: Any) -> None:
     """Raise one sentence for a parameter that asks for another problem, and scikit-learn's for a wrong one."""
     refusals = _REFUSALS | getattr(estimator, "_own_refusals", {})
-    for name, value in estimator.get_params(deep=False).items():
-        reason = refusals[name](value) if name in refusals else None
+    for name, refused in refusals.items():
+        reason = refused(getattr(estimator, name)) if hasattr(estimator, name) else None
         if reason:
-            raise ValueError(f"{name} is {value!r:.60}, {reason}")
+            raise ValueError(f"{name} is {getattr(estimator, name)!r:.60}, {reason}")
     estimator._validate_params()
 
 

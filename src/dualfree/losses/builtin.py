@@ -104,7 +104,7 @@ class Labelled(BuiltIn):
     def _targets(self, y: ArrayLike) -> Floats:
         try:
             labels = np.asarray(y)
-            self.classes = _different(labels)
+            self.classes = different(labels)
         except (TypeError, ValueError):
             raise TypeError(
                 "y must be a vector of labels that can be sorted, of one type (text, or numbers)."
@@ -143,7 +143,7 @@ def _value_at_zero(kind: str, parameters: tuple[float, ...]) -> float:
     return float(found[0])
 
 
-def _different(labels: NDArray[Any]) -> NDArray[Any]:
+def different(labels: NDArray[Any]) -> NDArray[Any]:
     """The different labels in order; without sorting all of them where there are two numbers."""
     if labels.dtype in _NUMBERS and labels.ndim == 1:
         found = kernels.two_values(np.ascontiguousarray(labels))
