@@ -156,6 +156,5 @@ def test_limits_are_shared():
     assert result.status == "max_epochs"
     assert result.epochs == pytest.approx(12)
     assert (
-        df.solve(make_problem(1e-6, True), method="auto", tol=0.0, time_limit=1e-3, max_epochs=10**6).status
-        == "time_limit"
+        df.solve(make_problem(1e-6), method="auto", tol=0.0, time_limit=1e-3, max_epochs=10**6).status == "time_limit"
     )

@@ -6,7 +6,8 @@ from scipy import sparse
 
 import dualfree as df
 from dualfree._native import kernels
-from dualfree.methods.newton_plan import one_call
+from dualfree.at_once import entries_at_once, few
+from dualfree.costs import estimate
 from helpers.off_centre import LOSSES, make_data
 
 
@@ -98,10 +99,11 @@ def test_the_end_is_the_optimum(name, lam, layout):
     assert result.epochs == result.iterations >= 1
     assert problem.gap(result.w, result.alpha) <= 1.001e-9 * abs(result.certificate.value) + 1e-15
     np.testing.assert_allclose(result.alpha, -problem.derivatives(result.w), atol=1e-12)
-    each = df.solve(problem, method="auto", tol=1e-9, evaluate_every=1)
-    assert len(each.history) == each.epochs + 1
-    assert (np.diff(each.history.value) <= 1e-12).all()
-    np.testing.assert_allclose(each.w, result.w, rtol=1e-9, atol=1e-12)
+    assert (np.diff(result.history.value) < 0).all()
+    other = df.solve(problem, method="newton", tol=1e-9)
+    assert other.certificate.value == pytest.approx(result.certificate.value, rel=3e-9)
+    assert (other.sampling, other.step, other.theta) == (result.sampling, result.step, result.theta)
+    assert other.bound.iterations == result.bound.iterations
 
 
 def test_who_watches_sees_each_step():
@@ -115,7 +117,26 @@ def test_limits_hold():
     result = df.solve(make_problem(lam=1e-6), method="auto", tol=1e-12, max_epochs=2)
     assert (result.status, result.epochs) == ("max_epochs", 2)
     loose = df.solve(make_problem(lam=1e-6), method="auto", tol=0.0, absolute_tol=1e-3)
-    assert loose.status == "converged"
+    tight = df.solve(make_problem(lam=1e-6), method="auto", tol=0.0, absolute_tol=1e-12)
+    assert loose.status == tight.status == "converged"
+    assert loose.epochs < tight.epochs
+    assert loose.certificate.gap <= 1e-3
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"absolute_tol": -1.0}, "absolute_tol is -1"),
+        ({"max_epochs": 0}, "max_epochs is 0"),
+        ({"time_limit": 0}, "time_limit is 0"),
+        ({"seed": -1}, "seed is -1"),
+        ({"resume": True}, "resume is True, but there is no checkpoint"),
+        ({"checkpoint_every": 0}, "checkpoint_every is 0"),
+    ],
+)
+def test_bad_options_are_refused_before_the_call(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        df.solve(make_problem(), method="auto", **options)
 
 
 def test_a_tolerance_beyond_rounding_leaves_the_call_and_ends():
@@ -131,15 +152,6 @@ def test_a_tolerance_beyond_rounding_leaves_the_call_and_ends():
     assert result.certificate.relative_gap < 1e-12
 
 
-def test_a_start_at_the_optimum_needs_no_step():
-    problem = make_problem()
-    done = df.solve(problem, method="auto", tol=1e-10)
-    again = df.solve(problem, method="auto", tol=1e-6, warm_start=done)
-    assert again.status == "converged"
-    assert again.epochs <= 1
-    np.testing.assert_allclose(again.w, done.w, atol=1e-9)
-
-
 def test_zero_may_be_the_optimum():
     X = np.random.default_rng(0).normal(size=(50, 4))
     result = df.solve(df.Problem(X, df.losses.Squared(np.zeros(50)), 0.1), method="auto")
@@ -148,13 +160,29 @@ def test_zero_may_be_the_optimum():
 
 
 def test_it_is_for_few_data_alone():
-    assert one_call(make_problem())
-    assert not one_call(make_problem(d=65))
-    assert not one_call(make_problem(n=20_000))
+    assert few(entries_at_once(make_problem()))
+    assert entries_at_once(make_problem(d=65)) == np.inf
+    assert entries_at_once(make_problem(n=20_000)) == np.inf
     X, y = make_data("logistic")
-    assert not one_call(df.Problem(X, df.losses.Logistic(y), 0.1, intercept=True))
-    assert not one_call(df.Problem(X, df.losses.Logistic(y), 0.1, regulariser=df.regularisers.L2L1(0.1)))
-    assert not one_call(df.Problem(X, df.losses.Logistic(y, weight=np.linspace(-0.1, 1, 60)), 0.1))
+    for loss, options in [
+        (df.losses.Logistic(y), {"intercept": True}),
+        (df.losses.Logistic(y), {"regulariser": df.regularisers.L2L1(0.1)}),
+        (df.losses.Logistic(y, weight=np.linspace(-0.1, 1, 60)), {}),
+        (df.losses.Tukey(y), {}),
+    ]:
+        assert entries_at_once(df.Problem(X, loss, 0.1, **options)) == np.inf
     problem = make_problem(d=65)
     with pytest.raises(ValueError, match="at most 64 features"):
         problem.newton_steps(np.zeros(65), 1e-6, 10)
+
+
+def test_more_data_are_weighed_against_other_methods():
+    X, y = make_data("logistic", n=800, d=60)
+    problem = df.Problem(X, df.losses.Logistic(y), 1e-7)
+    assert np.isfinite(entries_at_once(problem))
+    assert not few(entries_at_once(problem))
+    assert entries_at_once(problem) < estimate(problem, 1e-6).entries
+    assert len(df.solve(problem, method="auto").history) == 2
+    easy = df.Problem(X, df.losses.SmoothedHinge(y), 100.0)
+    assert estimate(easy, 0.1).entries < entries_at_once(easy) < np.inf
+    assert "by estimated cost" in df.solve(easy, method="auto", tol=0.1).message

@@ -8,7 +8,7 @@
 using namespace dualfree;
 
 static std::tuple<Size, double, bool> bound_newton_steps(nb::tuple rows_tuple, nb::tuple loss_tuple, double lambda, double tol,
-                                                         Size most, Out<double> w, Out<double> gradient,
+                                                         double absolute_tol, Size most, Out<double> w, Out<double> gradient,
                                                          Out<double> margins, Out<double> derivatives) {
     const Rows rows = rows_from(rows_tuple);
     const auto loss = in_tiles_of(loss_from(loss_tuple));
@@ -21,7 +21,7 @@ static std::tuple<Size, double, bool> bound_newton_steps(nb::tuple rows_tuple, n
     nb::gil_scoped_release release;
     const NewtonSteps done = std::visit(
         [&](const auto& r) {
-            return newton_steps(r, *loss, {lambda, tol}, most, w.data(), gradient.data(), margins.data(),
+            return newton_steps(r, *loss, {lambda, tol, absolute_tol}, most, w.data(), gradient.data(), margins.data(),
                                 derivatives.data());
         },
         rows);
@@ -30,6 +30,6 @@ static std::tuple<Size, double, bool> bound_newton_steps(nb::tuple rows_tuple, n
 
 void bind_newton_steps(nb::module_& module) {
     module.def("newton_steps", &bound_newton_steps, nb::arg("rows"), nb::arg("loss"), nb::arg("lam"), nb::arg("tol"),
-               nb::arg("most"), nb::arg("w").noconvert(), nb::arg("gradient").noconvert(),
+               nb::arg("absolute_tol"), nb::arg("most"), nb::arg("w").noconvert(), nb::arg("gradient").noconvert(),
                nb::arg("margins").noconvert(), nb::arg("derivatives").noconvert());
 }

@@ -15,8 +15,10 @@ namespace dualfree {
 constexpr Size most_newton_features = 64;
 
 struct NewtonGoal {
-    double lambda, tol;
-    bool reached(double value, double square) const { return square / (2 * lambda) <= tol * std::abs(value); }
+    double lambda, tol, absolute_tol;
+    bool reached(double value, double square) const {
+        return square / (2 * lambda) <= std::max(tol * std::abs(value), absolute_tol);
+    }
 };
 
 struct NewtonSteps {

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dualfree.at_once import entries_at_once, few, solve_at_once
 from dualfree.costs import TITLES, Costs, estimate
 from dualfree.methods.copies import CopiesPlan, plan_copies, rounds_of
-from dualfree.methods.newton_plan import one_call
 from dualfree.methods.rescaling import can_rescale
 from dualfree.problem import Problem
 from dualfree.result import History, Result, Row, because
@@ -79,6 +79,13 @@ def solve_automatically(
 
     With `copies`, dfSDCA has copies of w for several threads where these pay.
     """
+    at_once = math.inf if costs is not None or _watched(callback, options) else entries_at_once(problem)
+    if not few(at_once):
+        costs = costs or estimate(problem, options["tol"])
+    if costs is None or at_once <= costs.entries:
+        done = solve_at_once(problem, options)
+        if done is not None:
+            return done
     costs = costs or estimate(problem, options["tol"])
     if options["progress"] and options["evaluate_every"] is None:
         options["evaluate_every"] = 1.0  # a bar that stands still for many epochs would be worse than the time it costs
@@ -96,7 +103,7 @@ def solve_automatically(
         return (bool(callback(row)) if callback is not None else False) or (switch is not None and switch(row))
 
     begun = time.perf_counter()
-    chosen = _options_of(first, problem, options, watched=callback is not None)
+    chosen = _options_of(first, problem, options)
     if name == "dfsdca-copies":
         chosen["sampling"] = None  # it has rounds of its own
     found = solve_by(name, problem, watch, **chosen, chosen=reason)
@@ -111,6 +118,12 @@ def solve_automatically(
     return _joined(found, second, f"auto: {name}, then {switch.other}", switch.reason)
 
 
+def _watched(callback: Callable[[Row], Any] | None, options: dict[str, Any]) -> bool:
+    """Whether somebody wants to see a run on its way, or something else than Newton's method from zero."""
+    wishes = ("sampling", "step", "warm_start", "evaluate_every")
+    return callback is not None or options["progress"] or any(options[name] is not None for name in wishes)
+
+
 def _switch(first: str, costs: Costs, options: dict[str, Any]) -> Switch | None:
     """What watches over the first method: not over Newton's, which does not go on for ever."""
     other = costs.cheapest_beside(first)
@@ -120,16 +133,11 @@ def _switch(first: str, costs: Costs, options: dict[str, Any]) -> Switch | None:
     return Switch(first, other, costs.epochs[other] / unit, options["tol"], options["absolute_tol"])
 
 
-def _options_of(method: str, problem: Problem, options: dict[str, Any], watched: bool = True) -> dict[str, Any]:
-    """The options that a method takes: dfSDCA has steps of its own, and evaluations cost the others nothing.
-
-    But where all steps are one call, there is no look between them, unless somebody wants to have seen it.
-    """
+def _options_of(method: str, problem: Problem, options: dict[str, Any]) -> dict[str, Any]:
+    """The options that a method takes: dfSDCA has steps of its own, and evaluations cost the others nothing."""
     if method == "dfsdca":
         return options | steps(problem, options["sampling"], options["step"])
-    every = options["evaluate_every"]
-    if every is None and (watched or method != "newton" or not one_call(problem)):
-        every = 1.0
+    every = 1.0 if options["evaluate_every"] is None else options["evaluate_every"]
     left = {name: value for name, value in options.items() if name not in ("sampling", "step")}
     return left | {"evaluate_every": every}
 

@@ -30,6 +30,11 @@ class Bound:
     covered: bool
 
 
+def unpromised(epsilon: float) -> Bound:
+    """That of methods of which no theorem here speaks."""
+    return Bound(2, math.nan, epsilon, math.nan, math.inf, math.inf, covered=False)
+
+
 def potential(problem: Problem, w: Floats, alpha: Floats, w_star: Floats, alpha_star: Floats, theorem: int) -> float:
     """The potential that a theorem drives to zero.
 

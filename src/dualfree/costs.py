@@ -10,16 +10,7 @@ from dataclasses import dataclass
 
 from dualfree.examples.grams import CROWDED
 from dualfree.losses.builtin import BuiltIn
-from dualfree.methods.newton_plan import (
-    MOST_FEATURES,
-    between,
-    crowd,
-    hessian_passes,
-    one_call,
-    plan_newton,
-    step_entries,
-    steps_in_one_call,
-)
+from dualfree.methods.newton_plan import MOST_FEATURES, between, crowd, hessian_passes, plan_newton
 from dualfree.problem import Problem
 from dualfree.samplings import Uniform
 from dualfree.steps import theorem_theta
@@ -34,7 +25,6 @@ _PASS_NONZERO, _PASS_ROW = (0.65, 0.85), 3.0
 _LOOKS = 2.5  # evaluations of a run of dfSDCA and glances before them, in passes
 # What Python costs: for an epoch of dfSDCA, for a pass of another method, and for a Hessian.
 _CALL, _ITERATION, _FACTORISING = 20_000, 80_000, 40_000
-_FEW = 160_000  # of Newton's method in one call: less than what Python costs in any run of the others
 # Epochs of dfSDCA with restless visits, for each factor e of the tolerance, and the power of the condition number that
 # multiplies them: with few features, which many examples share, and with many.
 _EPOCHS = ((0.25, 1.0), (0.136, 0.75))
@@ -57,16 +47,24 @@ TITLES = {"dfsdca": "dfSDCA", "newton": "Newton's method", "lbfgs": "L-BFGS"}
 
 @dataclass(frozen=True)
 class Costs:
-    """Estimates in epochs of dfSDCA, for each method that can be used; and an iteration of L-BFGS in these."""
+    """Estimates in epochs of dfSDCA, for each method that can be used; and an iteration of L-BFGS in these.
+
+    An `epoch` costs as much as so many nonzeros of a dfSDCA step, where that is known.
+    """
 
     epochs: dict[str, float]
     lbfgs_pass: float = 1.0
-    few: bool = False  # data, so that there is nothing to estimate
+    epoch: float = math.nan
 
     def cheapest_beside(self, first: str) -> str | None:
         """The best of the other methods, if one can be used."""
         others = [name for name in self.epochs if name != first]
         return min(others, key=lambda name: self.epochs[name], default=None)
+
+    @property
+    def entries(self) -> float:
+        """What the cheapest method costs, in nonzeros of a dfSDCA step."""
+        return self.epoch * self.epochs[self.best]
 
     @property
     def best(self) -> str:
@@ -76,8 +74,6 @@ class Costs:
     @property
     def reason(self) -> str:
         """The choice in words."""
-        if self.few:
-            return "Newton's method was chosen: the data are so few that all of its steps are one call"
         if len(self.epochs) == 1:
             return f"{TITLES[self.best]} is the only one of {', '.join(TITLES.values())} that takes this problem"
         shown = [f"{TITLES[name]} {cost:.2g}" for name, cost in self.epochs.items()]
@@ -103,9 +99,6 @@ def estimate(problem: Problem, tol: float) -> Costs:
         return Costs({"newton" if newton else "lbfgs": 1.0})
     if not isinstance(problem.loss, BuiltIn) or problem.mu > 0 or (concave and problem.loss.vector):
         return Costs({"dfsdca": 1.0})
-    at_once = steps_in_one_call(problem) * step_entries(problem) if one_call(problem) else math.inf
-    if at_once <= _FEW:
-        return Costs({"newton": 1.0}, few=True)
     n, stored = problem.n, problem.examples.stored
     digits = math.log(1 / min(max(tol, 1e-14), 0.1))
     hardness = problem.hardness
@@ -124,10 +117,9 @@ def estimate(problem: Problem, tol: float) -> Costs:
         again = 0.0 if problem.loss.quadratic else (hardness / _RENEWED[0]) ** _RENEWED[1]
         hessians = (1 + again) * (hessian_passes(problem, sample) * curvature * stored + _FACTORISING)
         epochs["newton"] = (passes * one_pass + hessians) / epoch
-        epochs["newton"] = min(epochs["newton"], (at_once + _ITERATION) / epoch)
     lbfgs_pass = (entry * stored + _LBFGS_ROW * n + _LBFGS_ITERATION + _LBFGS_FEATURE * problem.d) / epoch
     epochs["lbfgs"] = _lbfgs_passes(problem, digits, hardness) * lbfgs_pass
-    return Costs(epochs, lbfgs_pass)
+    return Costs(epochs, lbfgs_pass, epoch)
 
 
 def _entries(problem: Problem) -> tuple[float, float, float]:

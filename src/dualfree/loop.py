@@ -10,13 +10,13 @@ import numpy as np
 
 from dualfree import memory
 from dualfree.arrays import Floats
-from dualfree.bounds import Bound, initial_potential, iteration_bound
+from dualfree.bounds import Bound, initial_potential, iteration_bound, unpromised
 from dualfree.checkpoint import Checkpoints
 from dualfree.evaluation import Evaluation
 from dualfree.limits import Limits
 from dualfree.lookout import Lookout
 from dualfree.methods.base import Glance, Method, State
-from dualfree.result import Certificate, History, Result, Row, Status, because, certificate
+from dualfree.result import Certificate, History, Result, Row, Status, because, certificate, ending
 from dualfree.samplings.base import Sampling
 from dualfree.tuning import Tuning
 
@@ -58,9 +58,8 @@ class Run:
         self.best: tuple[Floats, Floats, Certificate]  # w, α, and what is known of them
         self._room = memory.empty(len(state.w)), memory.empty(len(state.alpha))  # for these two
         from_zero = state.from_zero or not state.alpha.any()
-        sparing = limits.evaluate_every is None
-        self.lookout = Lookout(method, limits, from_zero) if sparing and not method.takes_all else None
-        cheap = sparing and from_zero
+        self.lookout = Lookout(method, limits, from_zero) if limits.evaluate_every is None else None
+        cheap = self.lookout is not None and from_zero
         self._at_zero = cheap and not self.problem.intercept  # for the first look alone
         first = self._note(*(method.evaluate_zero(state) if cheap else self._point()))
         theorem = 2 if self.problem.loss.all_convex else 1
@@ -115,7 +114,7 @@ class Run:
         return None
 
     def _advance_to_next_evaluation(self) -> None:
-        every, per_epoch = self.limits.evaluate_every or self.method.stride, self.sampling.iterations_per_epoch
+        every, per_epoch = self.limits.evaluate_every or 1.0, self.sampling.iterations_per_epoch
         if self.target <= self.state.iteration != self.history[-1].iteration:
             return  # a resumed run that had come to an evaluation, and no further
         while True:
@@ -153,13 +152,13 @@ class Run:
 
     def _advance_to_target(self) -> bool:
         """Whether the time limit allowed it."""
-        per_epoch, self.method.settled = self.sampling.iterations_per_epoch, False
-        while self.state.iteration < self.target and not self.method.settled:
+        per_epoch = self.sampling.iterations_per_epoch
+        while self.state.iteration < self.target:
             if self.checkpoints is not None and self.checkpoints.due(self.evaluating):
                 self.checkpoints.save(self)
             clock = time.perf_counter()
             # The method may have things to do at the end of each epoch: then no piece goes beyond one.
-            whole = self.state.iteration // per_epoch + self.method.stride
+            whole = self.state.iteration // per_epoch + 1
             end = max(self.state.iteration + 1, round(whole * per_epoch))
             if self.state.iteration == 0 or self.state.iteration >= self.sampling.fresh_until:
                 self.sampling.refresh(self.state.w, self.state.alpha, self.state.centre, self.state.iteration)
@@ -261,8 +260,7 @@ class Run:
         self.method.derive_alpha(w, alpha)
         goal = self.limits.goal(proof.value)
         last = self.history[-1]
-        spent = f"{last.epoch:.4g} epochs and {self.seconds:.3g} s"
-        message = f"{status.sentence} {proof.sentence} Asked: {goal:.3g}; spent: {spent}."
+        message = ending(status, proof, goal, last.epoch, self.seconds)
         if chosen:
             method, message = f"auto: {method}", because(status, message, chosen)
         return Result(
@@ -287,7 +285,7 @@ class Run:
 
     def _promise(self, goal: float) -> Bound:
         if self.method.takes_all:  # no theorem here speaks of it, and its constants would cost a pass
-            return Bound(2, math.nan, goal, self.start_potential, math.inf, math.inf, covered=False)
+            return unpromised(goal)
         theorem = self.method.rule.proven or (2 if self.problem.loss.all_convex else 1)
         # With an intercept the theorems speak of each centre alone, not of the centres' moves.
         proven = self.method.rule.proven is not None and not self.problem.intercept

@@ -128,6 +128,12 @@ def certificate(problem: Problem, evaluation: Evaluation) -> Certificate:
     return Certificate(evaluation.value, evaluation.duality_gap, bound, proven, possible, math.sqrt(slope))
 
 
+def ending(status: Status, proof: Certificate, goal: float, epochs: float, seconds: float) -> str:
+    """How a run ended, with its numbers."""
+    spent = f"{epochs:.4g} epochs and {seconds:.3g} s"
+    return f"{status.sentence} {proof.sentence} Asked: {goal:.3g}; spent: {spent}."
+
+
 def because(status: Status, message: str, reason: str) -> str:
     """A message with the reason for a choice behind it; what diverged has no need of one."""
     return message if status is Status.DIVERGED else f"{message} ({reason}.)"

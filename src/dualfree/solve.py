@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dualfree import memory
-from dualfree.arrays import Floats, not_negative, positive, threads, whole
+from dualfree.arrays import Floats, not_negative, threads, whole
 from dualfree.automatic import AUTOMATIC, solve_automatically, steps
 from dualfree.checkpoint import checkpoints
 from dualfree.convexity import announce
@@ -145,7 +145,7 @@ def solve(
         "checkpoint": checkpoint,
         "checkpoint_every": checkpoint_every,
         "resume": resume,
-        "seed": seed,
+        "seed": whole("seed", seed, 0, 2**64 - 1),
         "begun": begun,
     }
     automatic = isinstance(method, str) and method in AUTOMATIC
@@ -186,17 +186,10 @@ def _solve_by(
     """Run one method; `evaluate_every` None means as few evaluations as it takes, `chosen` is why it is this method."""
     if method not in tuple(METHODS):
         raise ValueError(f"method is {method!r}; it must be one of: {', '.join((*METHODS, *AUTOMATIC))}.")
-    limits = Limits(
-        not_negative("tol", tol),
-        not_negative("absolute_tol", absolute_tol),
-        positive("max_epochs", max_epochs),
-        np.inf if time_limit is None else positive("time_limit", time_limit),
-        None if evaluate_every is None else positive("evaluate_every", evaluate_every),
-    )
+    limits = Limits.checked(tol, absolute_tol, max_epochs, time_limit, evaluate_every)
     if problem.loss.vector and not METHODS[method].takes_outputs:
         able = ", ".join(repr(name) for name, kind in METHODS.items() if kind.takes_outputs)
         raise ValueError(f"method={method!r} takes examples with one output alone; for several there are {able}.")
-    seed = whole("seed", seed, 0, 2**64 - 1)
     _require_l1(method, problem)
     tuned = isinstance(step, str) and step == "tuned"
     kind = _kind(method, problem, tuned)

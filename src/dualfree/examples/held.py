@@ -17,6 +17,9 @@ from dualfree.examples.shapes import Flat
 _LONG_ROWS = 16  # entries from which on a norm costs nothing beside the look whether they are finite
 _TYPICAL_ROWS = 4096
 _RUN = 256  # of them side by side
+_FEW_ROWS = (
+    2 * _TYPICAL_ROWS
+)  # of which all norms are made sooner or later, so that a call of its own is what they cost
 
 _FAULTS = {
     "start": "X.indptr must start at 0, never decrease and stay within X.data, but it is broken at row {row}",
@@ -48,7 +51,8 @@ class Held(Flat):
         if self.n == 0 or self.d == 0:
             raise ValueError(f"X has shape {X.shape}: it needs at least one row and one column.")
         ordered = sparse.issparse(X) or X.flags.c_contiguous
-        squares = memory.empty(self.n) if ordered and self.stored >= _LONG_ROWS * self.n else None
+        at_once = self.stored >= _LONG_ROWS * self.n or self.n <= _FEW_ROWS
+        squares = memory.empty(self.n) if ordered and at_once else None
         found = kernels.check_rows(self.native, self.stored, squares, threads=n_threads)
         fault, row, column, self._sorted, same, mean_square, largest_square = found
         if fault:
@@ -123,7 +127,7 @@ class Held(Flat):
         if self._one_value:
             entries = float(self.X.indptr[-1])  # X may have room for more
             return float(self._arrays[0][0]) ** 2 * entries / self.n + self.constant_value**2
-        if self.n <= 2 * _TYPICAL_ROWS:
+        if self.n <= _FEW_ROWS:
             return float(self.square_norms.sum()) / self.n
         return float(kernels.mean_square(self.native, _TYPICAL_ROWS // _RUN, _RUN))
 

@@ -27,11 +27,6 @@ class WatchedProblem(Problem):
         self.seen = found.w
         return found
 
-    def newton_steps(self, w: Floats, tol: float, most: int) -> tuple[Look | None, int, bool]:
-        found = super().newton_steps(w, tol, most)
-        self.seen = w.copy()
-        return found
-
 
 class Fit:
     """The problem under way, handed to ``begin`` of callbacks that have it.

@@ -109,12 +109,6 @@ class Method(ABC):
     stalled: bool = False
     """Whether rounding allows no further progress."""
 
-    settled: bool = False
-    """Whether the last call of `advance` ended before its iterations did: then it is time to look."""
-
-    stride: float = 1.0
-    """Epochs that one call of `advance` may take, and to the next look where neither user nor moves of α say when."""
-
     def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
         self.problem = problem
         self.sampling = sampling

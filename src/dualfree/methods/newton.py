@@ -5,9 +5,8 @@ from functools import cached_property
 from typing import Any
 
 from dualfree.arrays import Floats
-from dualfree.evaluation import Evaluation
 from dualfree.examples import Rows
-from dualfree.methods.base import About, Method, State
+from dualfree.methods.base import About, State
 from dualfree.methods.curvature import Base, RootDiagonal, SampledHessian, Scaled
 from dualfree.methods.full_pass import FullPass
 from dualfree.methods.newton_plan import (
@@ -15,20 +14,18 @@ from dualfree.methods.newton_plan import (
     all_curved,
     curved_sample,
     hessian_passes,
-    one_call,
     plan_newton,
     rough_start,
     spread_sample,
 )
 from dualfree.methods.strata import sampled_hessian
 from dualfree.problem import Problem
-from dualfree.samplings.base import BoundSampling, Draws
+from dualfree.samplings.base import BoundSampling
 from dualfree.steps import StepRule
 
 _GROWTH = 4  # of the sample, each time that its Hessian has proved too rough
 _DISTINCT = 2  # times as many examples are behind so many more draws, for those with much curvature are drawn again
 _MOST_DRAWS = 8  # for each example: those with an eighth of the mean curvature are all there
-_MOST_STEPS = 100.0  # in one call
 _DOUBT = 0.25  # passes that a new Hessian must save beside its price
 
 
@@ -38,8 +35,7 @@ class Newton(FullPass):
     B is ``Σ_{i ∈ S} c_i A_i A_iᵀ + λI`` at some earlier point, with limited-memory BFGS updates since. Examples are
     drawn by their curvature ``φ_i''``, and c is such that the sum has the right mean (see `curved_sample`). Where
     B makes too little progress for its cost, it is made anew at the present point and from a sample four times as
-    large: with all examples this is Newton's method itself. t is 1, halved until P falls enough. Where the data are few
-    (`one_call`), it is Newton's method itself from the beginning, all steps in one call of a kernel.
+    large: with all examples this is Newton's method itself. t is 1, halved until P falls enough.
     The curvature of a loss with kinks is that of one side (semismooth Newton), the intercept is
     eliminated, `α_i` is ``−φ_i'(A_iᵀw)``. Memory: a d × d array. An iteration is one pass.
     """
@@ -63,9 +59,6 @@ class Newton(FullPass):
                 f"{MOST_FEATURES} weights, and method='dfsdca' any number."
             )
         self._samples = self._growths = 0
-        self._in_one_call = one_call(problem)
-        if self._in_one_call:
-            self.stride = _MOST_STEPS
         self._price = 0.0  # passes that a better Hessian than the present one would cost
 
     @cached_property
@@ -75,7 +68,7 @@ class Newton(FullPass):
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:
         state = super().start(alpha, intercept)
         all_at_once = self.problem.loss.quadratic and self._sample == self.problem.n  # the first step is the last
-        if not state.from_zero or not self.problem.loss.all_convex or all_at_once or self._in_one_call:
+        if not state.from_zero or not self.problem.loss.all_convex or all_at_once:
             return state
         rough = self._look(rough_start(self.problem))
         if self.problem.intercept or rough.evaluation.value < self.problem.loss.at_zero(self.problem.examples.total)[0]:
@@ -84,21 +77,6 @@ class Newton(FullPass):
         else:
             self._used.append(rough)
         return state
-
-    def advance(self, state: State, draws: Draws) -> None:
-        if not self._in_one_call:
-            super().advance(state, draws)
-            return
-        self._here, steps, stuck = self.problem.newton_steps(state.w, self.tol, draws.count)
-        state.iteration += max(1, steps)  # where none was needed, one was tried
-        self.settled = steps < draws.count
-        if stuck:  # rounding is in the way, or a loss flat: then there are the ways of larger data
-            self._in_one_call, self.stride = False, Method.stride
-
-    def evaluate_zero(self, state: State) -> tuple[Floats, Evaluation]:
-        if not self._in_one_call or not self.problem.loss.has_conjugate:
-            return self.evaluate(state)
-        return state.w, self.problem.evaluate_zero()
 
     def _new_base(self, margins: Floats) -> Base:
         problem, size, seed = self.problem, self._size(self._growths), self._samples

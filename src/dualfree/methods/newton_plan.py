@@ -8,10 +8,8 @@ import numpy as np
 from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices, largest_of
-from dualfree.examples import Rows
 from dualfree.examples.grams import CROWDED, scattered
 from dualfree.inner import inner
-from dualfree.losses.builtin import BuiltIn
 from dualfree.problem import Problem
 from dualfree.samplings.base import Draws
 from dualfree.steps import NEARLY
@@ -34,12 +32,6 @@ _CROWDED_PASSES = 0.6  # the most of the latter where all is quadratic and no fe
 # Power of the condition number that it feels, where the curvature changes: with few and with many examples a feature.
 _ROOT = (0.45, 0.13)
 _CROWD = (4.0, 16.0)  # examples for each feature that are few, and many
-# A step with the Hessian of all examples in `newton_steps`, which takes so many features, for each example: once, for
-# each feature and for each pair of them, in entries of a dfSDCA step. Above so much, samples and BLAS are quicker.
-_STEP_FEATURES, _STEP_ROW, _STEP_MOST = 64, (4.6, 0.37, 0.0064), 60_000
-# Steps where the curvature changes: once, and for each factor e of so many times the hardness.
-_STEPS, _HARDER = 4.0, (0.5, 4.0)
-_STRAIGHT = 2.0  # times as many where the loss is straight nearly everywhere: steps are halved, and the first often
 
 
 class NewtonPlan(NamedTuple):
@@ -60,34 +52,6 @@ def plan_newton(problem: Problem, tol: float) -> NewtonPlan:
         if hessian_passes(problem, problem.n) <= each * digits + hessian_passes(problem, sample):
             return NewtonPlan(problem.n, _FEWEST)
     return NewtonPlan(sample, _FEWEST + each * digits)
-
-
-def one_call(problem: Problem) -> bool:
-    """Whether the data are so few that all steps, with the Hessian of all examples, are one call of a kernel.
-
-    Examples
-    --------
-    >>> import dualfree as df
-    >>> [one_call(df.Problem(np.ones((n, 10)), df.losses.Squared(np.ones(n)), 1.0)) for n in (100, 100_000)]
-    [True, False]
-    """
-    plain = type(problem.examples) is Rows and not problem.intercept and problem.mu == 0 and problem.loss.all_convex
-    return plain and problem.d <= _STEP_FEATURES and step_entries(problem) <= _STEP_MOST
-
-
-def step_entries(problem: Problem) -> float:
-    """What a step of such a call costs, in entries of a dfSDCA step."""
-    each, feature, pair = _STEP_ROW
-    return problem.n * (each + problem.d * (feature + pair * problem.d))
-
-
-def steps_in_one_call(problem: Problem) -> float:
-    """How many of them there may be, with the look that begins."""
-    if problem.loss.quadratic:
-        return 2.0
-    share, times = _HARDER
-    found = _STEPS + share * math.log1p(times * problem.hardness)
-    return _STRAIGHT * found if isinstance(problem.loss, BuiltIn) and problem.loss.straight else found
 
 
 def crowd(problem: Problem) -> float:

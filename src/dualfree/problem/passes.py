@@ -43,14 +43,16 @@ class Passes(Values):
             total = self.examples.loss_and_gradient(native, w, gradient, z, derivatives, n_threads=n_threads)
         return Look(w, self._looked(w, total, gradient), z, derivatives)
 
-    def newton_steps(self, w: Floats, tol: float, most: int) -> tuple[Look | None, int, bool]:
-        """Up to `most` steps of Newton's method from w, in place, until the gap that `look` knows is ``tol |P(w)|``.
+    def newton_steps(
+        self, w: Floats, tol: float, most: int, absolute_tol: float = 0.0
+    ) -> tuple[Look | None, int, bool]:
+        """Up to `most` steps of Newton's method from w, in place, until the gap that `look` knows is small enough.
 
         A look at where they led, how many there were, and whether a step is missing: then there is no look. For up to
         64 features, rows in memory, a built-in convex loss and neither an intercept nor an L1 part.
         """
         z, derivatives, gradient = memory.empty(self.n), memory.empty(self.n), memory.empty(self.d)
-        setting = (self.examples.native, self.loss.native, self.lam, tol, most)
+        setting = (self.examples.native, self.loss.native, self.lam, tol, absolute_tol, most)
         steps, total, stuck = kernels.newton_steps(*setting, w, gradient, z, derivatives)
         look = None if stuck else Look(w.copy(), self._looked(w, total, gradient), z, derivatives)
         return look, steps, stuck

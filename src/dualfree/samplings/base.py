@@ -188,7 +188,7 @@ class BoundSampling:
         total = len(self.p) * float(self.p[0]) if self.even else float(self.p.sum())
         return float(round(total)) if abs(total - round(total)) <= 1e-9 * total else total
 
-    @property
+    @cached_property
     def iterations_per_epoch(self) -> float:
         """Iterations that visit n examples on average."""
         return self.problem.n / self.mean_size

@@ -1,0 +1,96 @@
+"""Runs that are one call of a kernel: of few data Newton's method is done before a loop would have begun."""
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+
+from dualfree import memory
+from dualfree.bounds import unpromised
+from dualfree.checkpoint import requested
+from dualfree.examples import Rows
+from dualfree.limits import Limits
+from dualfree.losses.builtin import BuiltIn
+from dualfree.problem import Problem
+from dualfree.result import History, Result, Row, Status, because, certificate, ending
+from dualfree.samplings import Nice
+
+# What a step costs for each example: once, for each feature and for each pair of them, in entries of a dfSDCA step. The
+# kernel takes so many features; and above so much a step, samples and BLAS are quicker.
+_ROW, _FEATURES, _MOST = (4.6, 0.37, 0.0064), 64, 60_000
+# Steps where the curvature changes: once, and for each factor e of so many times the hardness.
+_STEPS, _HARDER = 4.0, (0.5, 4.0)
+_STRAIGHT = 2.0  # times as many where the loss is straight nearly everywhere: steps are halved, and the first often
+_FEW = 160_000  # less than what Python costs in any run of another method, so that there is nothing to compare
+_MOST_STEPS = 100
+_REASON = "Newton's method was chosen: the data are so few that all of its steps are one call"
+
+
+def entries_at_once(problem: Problem) -> float:
+    """What all steps would cost in one call, in entries of a dfSDCA step; infinite where there is no such call.
+
+    Examples
+    --------
+    >>> import dualfree as df
+    >>> sizes = (100, 100_000)
+    >>> [entries_at_once(df.Problem(np.ones((n, 10)), df.losses.Squared(np.ones(n)), 1.0)) for n in sizes]
+    [1788.0, inf]
+    """
+    loss, n, d = problem.loss, problem.n, problem.d
+    plain = type(problem.examples) is Rows and not problem.intercept and problem.mu == 0
+    if not plain or not isinstance(loss, BuiltIn) or not (loss.all_convex and loss.has_conjugate) or d > _FEATURES:
+        return math.inf
+    step = n * (_ROW[0] + d * (_ROW[1] + _ROW[2] * d))
+    if step > _MOST or not math.isfinite(problem.hardness):
+        return math.inf
+    if loss.quadratic:
+        return 2 * step
+    steps = _STEPS + _HARDER[0] * math.log1p(_HARDER[1] * problem.hardness)
+    return step * steps * (_STRAIGHT if loss.straight else 1)
+
+
+def few(entries: float) -> bool:
+    """Whether nothing else could be quicker than a call that costs so much."""
+    return entries <= _FEW
+
+
+def solve_at_once(problem: Problem, options: dict[str, Any]) -> Result | None:
+    """Newton's method from zero; None where it does not end in one call, so that somebody has to look.
+
+    The options are those of `solve`. As many steps as it takes, each with the Hessian of all examples and halved until
+    P falls enough. The history has the start and the end. Memory beyond X: O(n + d²).
+    """
+    names = ("tol", "absolute_tol", "max_epochs", "time_limit", "evaluate_every")
+    limits = Limits.checked(*(options[name] for name in names))
+    requested(None, options["checkpoint_every"], options["resume"])
+    w, begun = memory.zeros(problem.d), time.perf_counter()
+    most = int(min(limits.max_epochs, _MOST_STEPS))
+    look, steps, _ = problem.newton_steps(w, limits.tol, most, limits.absolute_tol)
+    seconds = time.perf_counter() - begun
+    proof = None if look is None else certificate(problem, look.evaluation)
+    if look is None or proof is None or not limits.reached(proof):
+        return None
+    rows = [Row(float(steps), steps, seconds, proof.value, proof.gap, proof.gradient_norm)]
+    if steps > 0:
+        zero = problem.evaluate_zero()
+        rows.insert(0, Row(0.0, 0, 0.0, zero.value, zero.duality_gap, math.inf))
+    goal = limits.goal(proof.value)
+    return Result(
+        look.w,
+        np.negative(look.derivatives, out=look.derivatives),
+        Status.CONVERGED,
+        because(Status.CONVERGED, ending(Status.CONVERGED, proof, goal, steps, seconds), _REASON),
+        proof,
+        History(rows),
+        unpromised(goal),
+        "auto: newton",
+        repr(Nice(problem.n)),
+        "newton",
+        1.0,
+        options["seed"],
+        float(steps),
+        steps,
+        seconds,
+        time.perf_counter() - options["begun"],
+    )
