@@ -127,11 +127,22 @@ public:
         }, rows_a_tile);
     }
 
-    // out = (hessian / n + lambda I)^-1 g by a Cholesky factor U, whose lines are those of the upper triangle; false where it has none.
-    bool solve(double n, double lambda, const double* g, double* out) {
+    // The square of g without its last entry, at the best value of the last feature, by the Hessian that is at hand.
+    double square_without_last(const double* g) const {
+        const auto shared = [&](Size j) { return hessian.data()[j * stride + d - 1]; };
+        if (!(shared(d - 1) > 0)) return infinity;
+        const double move = g[d - 1] / shared(d - 1);
+        double square = 0;
+        for (Size j = 0; j < d - 1; ++j) square += (g[j] - move * shared(j)) * (g[j] - move * shared(j));
+        return square;
+    }
+
+    // out = (hessian / n + lambda I)^-1 g, I for the first `penalised` features, by a Cholesky factor U, whose lines are those of the
+    // upper triangle; false where it has none.
+    bool solve(double n, double lambda, Size penalised, const double* g, double* out) {
         const auto line = [&](Size k) { return factor.data() + k * stride; };
         std::transform(hessian.data(), hessian.data() + hessian.size(), factor.data(), [n](double sum) { return sum / n; });
-        for (Size k = 0; k < d; ++k) line(k)[k] += lambda;
+        for (Size k = 0; k < penalised; ++k) line(k)[k] += lambda;
         for (Size k = 0; k < d; ++k) {
             const double* const pivot = line(k);
             if (!(pivot[k] > 0)) return false;
@@ -154,28 +165,31 @@ public:
 };
 
 // Up to `most` steps from w, which follows; margins, derivatives and the gradient of the sum of the losses are those at w, unless
-// it is stuck.
+// it is stuck. The weight of a constant feature, an intercept, has no penalty, and the goal is for the best one.
 template <class R>
 NewtonSteps newton_steps(const R& rows, const TileLoss& loss, const NewtonGoal& goal, Size most, double* w, double* gradient,
                          double* margins, double* derivatives) {
     constexpr double sufficient = 1e-4, rounding = 4e-15, shortest = 1e-12;
     const double n = double(rows.n);
     NewtonSums sums(rows.d);
-    const Size d = rows.d;
+    const Size d = rows.d, penalised = rows.constant != 0 ? d - 1 : d;
     Lines here = sums.line(), g = sums.line(), direction = sums.line(), there = sums.line();
     std::copy(w, w + d, here.data());
     // P at a point, and g its gradient.
     const auto look = [&](const Lines& point) {
         sums.look(rows, loss, point.data(), margins, derivatives);
-        for (Size j = 0; j < d; ++j) g.data()[j] = sums.gradient.data()[j] / n + goal.lambda * point.data()[j];
-        return sums.total / n + 0.5 * goal.lambda * inner(point.data(), 1, point.data(), 1, d);
+        for (Size j = 0; j < d; ++j) g.data()[j] = sums.gradient.data()[j] / n;
+        for (Size j = 0; j < penalised; ++j) g.data()[j] += goal.lambda * point.data()[j];
+        return sums.total / n + 0.5 * goal.lambda * inner(point.data(), 1, point.data(), 1, penalised);
     };
-    const auto square_of = [&] { return inner(g.data(), 1, g.data(), 1, d); };
+    const auto square_of = [&] {
+        return penalised == d ? inner(g.data(), 1, g.data(), 1, d) : sums.square_without_last(g.data());
+    };
     NewtonSteps done;
     double value = look(here), square = square_of();
     while (done.count < most && !goal.reached(value, square)) {
         sums.curve(rows, loss, margins);
-        done.stuck = !std::isfinite(value) || !sums.solve(n, goal.lambda, g.data(), direction.data());
+        done.stuck = !std::isfinite(value) || !sums.solve(n, goal.lambda, penalised, g.data(), direction.data());
         if (done.stuck) break;
         const double slope = -inner(g.data(), 1, direction.data(), 1, d), before = square;
         double t = 1, next = 0;

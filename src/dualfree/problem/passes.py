@@ -49,13 +49,22 @@ class Passes(Values):
         """Up to `most` steps of Newton's method from w, in place, until the gap that `look` knows is small enough.
 
         A look at where they led, how many there were, and whether a step is missing: then there is no look. For up to
-        64 features, rows in memory, a built-in convex loss and neither an intercept nor an L1 part.
+        64 features (an intercept is one more), rows in memory, a built-in convex loss and no L1 part.
         """
         z, derivatives, gradient = memory.empty(self.n), memory.empty(self.n), memory.empty(self.d)
         setting = (self.examples.native, self.loss.native, self.lam, tol, absolute_tol, most)
-        steps, total, stuck = kernels.newton_steps(*setting, w, gradient, z, derivatives)
-        look = None if stuck else Look(w.copy(), self._looked(w, total, gradient), z, derivatives)
-        return look, steps, stuck
+        if not self.intercept:
+            steps, total, stuck = kernels.newton_steps(*setting, w, gradient, z, derivatives)
+            look = None if stuck else Look(w.copy(), self._looked(w, total, gradient), z, derivatives)
+            return look, steps, stuck
+        w[self.free] /= self.examples.constant_value
+        steps, _, stuck = kernels.newton_steps(*setting, w, gradient, z, derivatives)
+        w[self.free] *= self.examples.constant_value
+        if stuck:
+            return None, steps, True
+        look = self.look(w)  # at the best intercept, or it would be no bound
+        w[:] = look.w
+        return look, steps, False
 
     def _looked(self, w: Floats, total: float, gradient: Floats) -> Evaluation:
         """What `look` knows, from the sums of the losses and of their gradients."""
