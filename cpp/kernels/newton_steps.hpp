@@ -46,11 +46,14 @@ public:
 
 // Sums over all examples at one point, and the memory of a tile.
 class NewtonSums {
-    static constexpr Size rows_a_tile = 32, wide = 8;
-#ifdef __AVX512F__
-    static constexpr Size high = 8;
+    static constexpr Size rows_a_tile = 32, high = 8;
+    // As many numbers as a register has: of more the compiler makes loads and stores of single ones.
+#if defined(__AVX512F__)
+    static constexpr Size wide = 8;
+#elif defined(__AVX__)
+    static constexpr Size wide = 4;
 #else
-    static constexpr Size high = 4;  // as many sums as stay in registers
+    static constexpr Size wide = 2;
 #endif
     typedef double Wide __attribute__((vector_size(wide * sizeof(double)), may_alias));
 
@@ -68,7 +71,7 @@ class NewtonSums {
     // hessian += sum of scaled_k x_k^T, in blocks that stay in registers; of the blocks below the diagonal none is needed.
     void add_products(Size count) {
         for (Size j = 0; j < d; j += high) {
-            for (Size k = j / wide * wide; k < stride; k += wide) {
+            for (Size k = j; k < stride; k += wide) {
                 Wide sum[high] = {};
                 for (Size i = 0; i < count; ++i) {
                     const Wide line = wide_at(x.data() + i * stride + k);
@@ -85,7 +88,7 @@ public:
     Lines gradient;  // of the sum of the losses
 
     explicit NewtonSums(Size features)
-        : d(features), stride((features + wide - 1) / wide * wide), x(rows_a_tile, stride), scaled(rows_a_tile, stride),
+        : d(features), stride((features + high - 1) / high * high), x(rows_a_tile, stride), scaled(rows_a_tile, stride),
           hessian(stride, stride), factor(stride, stride), gradient(1, stride) {}
 
     Lines line() const { return Lines(1, stride); }
@@ -101,7 +104,8 @@ public:
             for (Size i = 0; i < count; ++i) {
                 Wide sum = {};
                 for (Size k = 0; k < stride; k += wide) sum += wide_at(x.data() + i * stride + k) * wide_at(w + k);
-                z[i] = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+                z[i] = 0;
+                for (Size lane = 0; lane < wide; ++lane) z[i] += sum[lane];
             }
             total += loss.value_and_derivatives(at, nullptr, count, z, slope);
             for (Size k = 0; k < stride; k += wide) {
