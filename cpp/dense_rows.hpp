@@ -144,6 +144,7 @@ struct DenseRows {
         if (constant != 0) visit(width, constant);
     }
 
+    // All of a row.
     void write_to(Size i, double* out) const {
         const Value* row = values + i * row_stride;
         if (row_by_row())

@@ -29,6 +29,7 @@ static std::tuple<Size, double, bool> bound_newton_steps(nb::tuple rows_tuple, n
 }
 
 void bind_newton_steps(nb::module_& module) {
+    module.attr("most_newton_features") = most_newton_features;
     module.def("newton_steps", &bound_newton_steps, nb::arg("rows"), nb::arg("loss"), nb::arg("lam"), nb::arg("tol"),
                nb::arg("absolute_tol"), nb::arg("most"), nb::arg("w").noconvert(), nb::arg("gradient").noconvert(),
                nb::arg("margins").noconvert(), nb::arg("derivatives").noconvert());

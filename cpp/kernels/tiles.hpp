@@ -64,6 +64,7 @@ struct TileLoss {
     virtual double value_and_derivatives(Size at, const Size* listed, Size count, const double* z,
                                          double* derivatives) const = 0;
 
+    // phi_i''(z_i), at a kink that of one side.
     virtual void curvatures(Size at, Size count, const double* z, double* out) const = 0;
 
     // What a certificate needs: a_i is alpha_i moved to the nearest point where phi_i*(-a) is finite (any such a gives a

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dualfree import memory
+from dualfree._native import kernels
 from dualfree.bounds import unpromised
 from dualfree.checkpoint import requested
 from dualfree.examples import Rows
@@ -16,9 +17,9 @@ from dualfree.problem import Problem
 from dualfree.result import History, Result, Row, Status, because, certificate, ending
 from dualfree.samplings import Nice
 
-# What a step costs for each example: once, for each feature and for each pair of them, in entries of a dfSDCA step. The
-# kernel takes so many features; and above so much a step, samples and BLAS are quicker.
-_ROW, _FEATURES, _MOST = (4.6, 0.37, 0.0064), 64, 60_000
+# What a step costs for each example: once, for each feature and for each pair of them, in entries of a dfSDCA step.
+# Above so much a step, samples and BLAS are quicker.
+_ROW, _MOST = (4.6, 0.37, 0.0064), 60_000
 # Steps where the curvature changes: once, and for each factor e of so many times the hardness.
 _STEPS, _HARDER = 4.0, (0.5, 4.0)
 _STRAIGHT = 2.0  # times as many where the loss is straight nearly everywhere: steps are halved, and the first often
@@ -39,8 +40,8 @@ def entries_at_once(problem: Problem) -> float:
     [1788.0, inf]
     """
     loss, n, d = problem.loss, problem.n, problem.d
-    plain = type(problem.examples) is Rows and problem.mu == 0
-    if not plain or not isinstance(loss, BuiltIn) or not (loss.all_convex and loss.has_conjugate) or d > _FEATURES:
+    plain = type(problem.examples) is Rows and problem.mu == 0 and d <= kernels.most_newton_features
+    if not plain or not isinstance(loss, BuiltIn) or not (loss.all_convex and loss.has_conjugate):
         return math.inf
     step = n * (_ROW[0] + d * (_ROW[1] + _ROW[2] * d))
     if step > _MOST or not math.isfinite(problem.hardness):

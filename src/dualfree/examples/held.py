@@ -17,9 +17,7 @@ from dualfree.examples.shapes import Flat
 _LONG_ROWS = 16  # entries from which on a norm costs nothing beside the look whether they are finite
 _TYPICAL_ROWS = 4096
 _RUN = 256  # of them side by side
-_FEW_ROWS = (
-    2 * _TYPICAL_ROWS
-)  # of which all norms are made sooner or later, so that a call of its own is what they cost
+_FEW_ROWS = 2 * _TYPICAL_ROWS  # whose norms somebody will ask for, so that a call of their own is what they cost
 
 _FAULTS = {
     "start": "X.indptr must start at 0, never decrease and stay within X.data, but it is broken at row {row}",
