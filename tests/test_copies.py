@@ -57,11 +57,12 @@ def run(
     stretches=1,
     kept=None,
     rescaling=None,
+    line=None,
 ):
     """One call of the kernel: w, α, σ and what α moved; `bound` learns from it.
 
     `rounds` are the number of the first one, their length and their count; the stretches should be as many as `kept`.
-    `rescaling` is a list of what the kernel is told, and becomes what it says.
+    `rescaling` is a list of what the kernel is told, and becomes what it says; a `line` goes with it.
     """
     n = problem.n
     bound = Restless().bind(problem) if bound is None else bound
@@ -74,11 +75,11 @@ def run(
     popular = np.asarray(popular, dtype=np.int64)
     hearing = (merges, popular, sigma, stretches)
     room = np.empty(kernels.copies_room(threads, problem.d, len(popular)))
-    multiples = None if rescaling is None else tuple(rescaling[:5])
+    multiples = None if rescaling is None else (*rescaling[:5], line)
     told = kernels.dfsdca_copies(kernels.Crew(threads), *step, course, multiples, *hearing, room, alpha, w, alone)
     (moved,), now.unit, now.sure, (sigma, left), (walked,), deserted, became = told
     if rescaling is not None:
-        rescaling[:2], rescaling[5:] = became[:2], became[3:]
+        rescaling[:2], rescaling[5:] = became[:2], became[3:5]
     assert kept is None or left == kept
     assert not (deserted and alone)
     assert walked >= moved

@@ -34,7 +34,7 @@ def in_rounds(problem, count, rescaled, price=1e-3, offset=0.0):
     """α, w and what became of the rescaling after each of the first rounds, in one call each."""
     bound, step = Restless().bind(problem), (0.0, problem.norms**2 / (problem.lam * problem.n))
     alpha, w, iteration = np.zeros(problem.n), np.zeros(problem.d), 0
-    told = (1, 1, 0.0, price, Rescaling(bound).flatness)
+    told = (1, 1, 0.0, price, Rescaling(bound).flatness, None)
     bound.refresh(w, alpha)
     for _ in range(count):
         rounds = bound.rounds(iteration, bound.fresh_until, 0)
@@ -42,7 +42,7 @@ def in_rounds(problem, count, rescaled, price=1e-3, offset=0.0):
         moved, unit, sure, became, _ = problem.examples.dfsdca_rounds(problem.loss.native, *settings, alpha, w)
         iteration = rounds.end(unit, sure, len(moved))[-1]
         bound.refresh(w, alpha, iteration=iteration)
-        told = told if became is None else (*became[:3], *told[3:])
+        told = told if became is None else (*became[:3], *told[3:5], None)
         yield alpha.copy(), w.copy(), became
 
 
@@ -67,7 +67,7 @@ def test_the_kernel_multiplies_by_what_a_search_finds(name, layout, d, price, we
     """With a short w that is multiplied at once, and with a long one whose factor is kept apart for a while."""
     problem = problem_of(name, layout, weighted, d=d)
     plain, _, _ = one_round(problem, rescaled=False)
-    alpha, w, (length, left, squares, times, growth) = one_round(problem, rescaled=True, price=price)
+    alpha, w, (length, left, squares, times, growth, _) = one_round(problem, rescaled=True, price=price)
     X = problem.examples.X.toarray() if layout == "csr" else problem.examples.X
     weight = np.ones(N) if problem.loss.weight is None else problem.loss.weight
     literal = reference.ReferenceProblem(X, problem.loss.y, weight, LITERAL[name], problem.lam)
@@ -128,7 +128,7 @@ def test_the_same_optimum(name, layout, intercept):
 def test_the_dual_never_falls_from_round_to_round(name):
     problem = problem_of(name, lam=0.003 / N)
     before, rescaled = -math.inf, 0
-    for alpha, _, (*_, times, _) in in_rounds(problem, 60, rescaled=True):
+    for alpha, _, (*_, times, _, _) in in_rounds(problem, 60, rescaled=True):
         dual = problem.dual_value(alpha)
         assert dual >= before - 1e-12 * abs(dual)
         before, rescaled = dual, rescaled + times

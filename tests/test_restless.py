@@ -291,7 +291,7 @@ def test_the_kernel_refuses_what_does_not_fit():
         with pytest.raises(ValueError, match=r"must|numbered"):
             call(**{name: value})
     with pytest.raises(ValueError, match="rescaling is for implicit steps"):
-        call(slack=None, rescaling=(1, 1, 0.0, 0.1, 1.0))
+        call(slack=None, rescaling=(1, 1, 0.0, 0.1, 1.0, None))
     call()
     assert (given["alpha"] != 0).all()
 

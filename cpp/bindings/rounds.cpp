@@ -1,6 +1,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "kernels/copies.hpp"
+#include "kernels/extrapolation.hpp"
 #include "kernels/outlook.hpp"
 #include "kernels/passes.hpp"
 #include "kernels/rescaling.hpp"
@@ -58,19 +59,39 @@ static double offset_of(const Rows& rows) {
     return std::visit([](const auto& r) { return r.offset; }, rows);
 }
 
-// (length, left, squares, price, flatness), see rescaling.hpp; without it nothing is multiplied.
-using Told = std::optional<std::tuple<Size, Size, double, double, double>>;
+// (length, left, price, unit, known, fresh, by visits, alpha before, w before), see extrapolation.hpp; without it there is no such line.
+using LineTuple = std::tuple<Size, Size, double, Size, bool, double, double, Out<double>, Out<double>>;
+using ToldLine = std::optional<LineTuple>;
+
+static Momentum momentum_from(const ToldLine& told, Size n, Size d) {
+    if (!told) return {};
+    const auto& [length, left, price, unit, known, fresh, by_visits, alpha, w] = *told;
+    require_size("alpha before", alpha.size(), n);
+    require_size("w before", w.size(), d);
+    if (length < 1 || unit < 1) throw nb::value_error("length and unit must be at least 1.");
+    return {{length, left, price, unit}, known, fresh, by_visits};
+}
+
+static Line line_from(const LineTuple& told, const Rows& rows, const AnyLoss& loss, double inverse, double* alpha, double* w) {
+    return {rows, loss, examples_of(rows), features_of(rows), inverse, alpha, w, std::get<7>(told).data(), std::get<8>(told).data()};
+}
+
+// (length, left, squares, price, flatness, line), see rescaling.hpp; without it nothing is multiplied.
+using Told = std::optional<std::tuple<Size, Size, double, double, double, ToldLine>>;
 
 static Multiples multiples_from(const Told& told) {
     if (!told) return {{1, 1, infinity}, 0};
-    const auto [length, left, squares, price, flatness] = *told;
+    const auto& [length, left, squares, price, flatness, line] = *told;
     return {{length, left, price}, flatness};
 }
 
-// What has become of it: length, left, squares, how often alpha was multiplied, and how much it may have grown by that.
-static nb::object told_again(const Told& told, const Multiples& now, double squares) {
+// What has become of it: length, left, squares, how often alpha was multiplied, how much it may have grown by that, and of the
+// line length, left, known, fresh and by visits, how often alpha went along it, what roundings that is worth, and how far it moved.
+static nb::object told_again(const Told& told, const Multiples& now, double squares, const Momentum& momentum) {
     if (!told) return nb::none();
-    return nb::make_tuple(now.pause.length, now.pause.left, squares, now.times, now.growth);
+    nb::object line = nb::none();
+    if (std::get<5>(*told)) line = nb::make_tuple(momentum.pause.length, momentum.pause.left, momentum.known, momentum.fresh, momentum.by_visits, momentum.times, momentum.roundings, momentum.moved);
+    return nb::make_tuple(now.pause.length, now.pause.left, squares, now.times, now.growth, line);
 }
 
 // (lambda, share, margin, tol, absolute_tol, patience, wait in epochs, margins), see outlook.hpp; without it nobody looks.
@@ -98,19 +119,28 @@ static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack
     std::vector<double> moved;
     std::vector<Seen> seen;
     std::optional<Rescaling> rescaling;
+    std::optional<Extrapolation> extrapolation;
+    const ToldLine line = told ? std::get<5>(*told) : std::nullopt;
+    Momentum momentum = momentum_from(line, n, features_of(rows));
+    Turn turn{0, 1, nullptr};
     {
         nb::gil_scoped_release release;
         if (told)
             rescaling.emplace(loss, n, features_of(rows), offset_of(rows), inverse, multiples_from(told), std::get<2>(*told), alpha.data(), w.data());
+        if (line) extrapolation.emplace(line_from(*line, rows, loss, inverse, alpha.data(), w.data()), 1);
         const auto visit = [&](const Size* visited, Size count) {
             const Kept kept = rescaling ? rescaling->kept() : Kept{};
             const Visited made = slack ? visit_each(rows, loss, ImplicitStep{scale.data(), stride, *slack}, inverse, visited, count, alpha.data(), w.data(), kept)
                                        : visit_each(rows, loss, FixedStep{scale.data(), stride}, inverse, visited, count, alpha.data(), w.data());
             if (rescaling) rescaling->add(made);
+            if (extrapolation) momentum.add(rescaling->multiples().won_by(made), count);
             return made.moved;
         };
         const auto end_round = [&] {
             if (rescaling) rescaling->end_round();
+            if (!extrapolation || !momentum.pause.over()) return;
+            rescaling->settle();
+            rescaling->change_squares(extrapolation->end_round(turn, momentum, rescaling->kept().offset));
         };
         const auto far = [&](Rounds& rounds, double since, Size r) {
             if (!outlook) return false;
@@ -124,7 +154,7 @@ static nb::tuple dfsdca_rounds(nb::tuple rows_tuple, nb::tuple loss_tuple, Slack
         moved = in_rounds(course.rounds, course.unrest, alpha.data(), n, visit, end_round, far);
         if (rescaling) rescaling->settle();
     }
-    const auto became = rescaling ? told_again(told, rescaling->multiples(), rescaling->squares()) : nb::none();
+    const auto became = rescaling ? told_again(told, rescaling->multiples(), rescaling->squares(), momentum) : nb::none();
     nb::list looks;
     for (const Seen& at : seen) looks.append(nb::make_tuple(at.round / course.rounds.every, at.value, at.gap, at.outside));
     return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure, became, looks);
@@ -157,14 +187,15 @@ static nb::tuple dfsdca_copies(Crew& crew, nb::tuple rows_tuple, nb::tuple loss_
     require_size("room", room.size(), Copies::room_for(crew.size(), d, Size(popular.size())));
     if (merges < 1 || stretches < 1 || !(sigma >= 1)) throw nb::value_error("merges, stretches and sigma must be at least 1.");
     require_features(popular, d);
-    Pace pace{sigma, popular.size() > 0 ? stretches : 1, multiples_from(told), {1.0, offset_of(rows)}};
+    const ToldLine line = told ? std::get<5>(*told) : std::nullopt;
+    Pace pace{sigma, popular.size() > 0 ? stretches : 1, multiples_from(told), {1.0, offset_of(rows)}, momentum_from(line, n, d)};
     Course course = course_from(course_tuple, n);
     std::vector<double> moved, walked;
     bool deserted = false;
     {
         nb::gil_scoped_release release;
         const CopiesTask task{rows, loss, step, inverse, course.rounds, n, d, merges, popular.data(), Size(popular.size()), told.has_value(), room.data(), alpha.data(), w.data()};
-        Copies all(task, crew.size());
+        Copies all(task, crew.size(), line ? std::optional(line_from(*line, rows, loss, inverse, alpha.data(), w.data())) : std::nullopt);
         Barrier barrier(crew.size());
         const Unrest before = course.unrest;
         const Pace given = pace;
@@ -180,7 +211,7 @@ static nb::tuple dfsdca_copies(Crew& crew, nb::tuple rows_tuple, nb::tuple loss_
             crew.run([&](int t) { work({t, t + 1, &barrier}); });
         moved = all.moved(), walked = all.walked(), deserted = all.deserted();
     }
-    return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure, nb::make_tuple(pace.sigma, pace.stretches), listed(walked), deserted, told_again(told, pace.multiples, -1.0));
+    return nb::make_tuple(listed(moved), course.unrest.unit, course.unrest.sure, nb::make_tuple(pace.sigma, pace.stretches), listed(walked), deserted, told_again(told, pace.multiples, -1.0, pace.momentum));
 }
 
 void bind_rounds(nb::module_& module) {

@@ -7,9 +7,11 @@
 // For one number of parts the answer is always the same, whichever threads work for them.
 #pragma once
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "kernels/dfsdca.hpp"
+#include "kernels/extrapolation.hpp"
 #include "kernels/parts.hpp"
 #include "kernels/popular.hpp"
 
@@ -40,14 +42,17 @@ struct Pace {
     Size stretches;  // of visits, from one time that all is added up to the next
     Multiples multiples;
     Kept kept;
+    Momentum momentum;
 };
 
 class Copies {
   public:
-    Copies(const CopiesTask& task, int parts)
+    // `line`: to go along, or none.
+    Copies(const CopiesTask& task, int parts, const std::optional<Line>& line)
         : task_(task), parts_(std::size_t(parts)), dealer_(parts_, task.rounds, task.n, task.alpha),
           all_{task.d, task.w, task.room, parts}, popular_(task.popular, task.popular_count, parts, task.room + (parts + 1) * task.d) {
         for (int t = 0; t < parts; ++t) part(t).sum = task.room + parts * task.d + low(task.d, t);
+        if (line) line_.emplace(*line, parts);
         moved_.reserve(std::size_t(task.rounds.count));  // a thread of the crew must not throw
         walked_.reserve(std::size_t(task.rounds.count));
     }
@@ -74,9 +79,10 @@ class Copies {
             if (unrest.grow()) turn.each([&](int t) { unrest.rescale(low(task_.n, t), low(task_.n, t + 1)); });
             unrest.begin_again();
             if (task_.rescales) rescale(turn, pace);
+            if (line_) extrapolate(turn, pace, task_.rounds.visits(r));
             if (task_.rounds.asked_after(r) && (answer(turn) || deserted_)) break;
         }
-        if (pace.kept.scale != 1) turn.each([&](int t) { multiply(task_.w, low(task_.d, t), low(task_.d, t + 1), pace.kept.scale); });
+        settle(turn, pace);
     }
 
     // What alpha has moved, and would have moved, for each question.
@@ -115,6 +121,22 @@ class Copies {
         if (c == 1) return;
         turn.each([&](int t) { multiply(task_.alpha, low(task_.n, t), low(task_.n, t + 1), c); });
         pace.kept.scale *= c;
+    }
+
+    // From here on w is what it is again.
+    void settle(Turn& turn, Pace& pace) {
+        if (pace.kept.scale == 1) return;
+        turn.each([&](int t) { multiply(task_.w, low(task_.d, t), low(task_.d, t + 1), pace.kept.scale); });
+        pace.kept.scale = 1;
+    }
+
+    // Along the line through alpha and where it was: see extrapolation.hpp.
+    void extrapolate(Turn& turn, Pace& pace, Size visits) {
+        pace.momentum.add(over_parts(&Part::won), visits);
+        if (!pace.momentum.pause.over()) return;
+        settle(turn, pace);
+        line_->end_round(turn, pace.momentum, pace.kept.offset);
+        for (int t = turn.first; t < turn.last; ++t) part(t).begun = false;
     }
 
     Part& part(int t) { return parts_[std::size_t(t)]; }
@@ -247,6 +269,7 @@ class Copies {
     Dealer dealer_;
     const Exchange all_;
     const Popular popular_;
+    std::optional<Extrapolation> line_;
     std::vector<double> moved_, walked_;
     bool deserted_ = false;  // written before a barrier, read after it
 };

@@ -1,13 +1,12 @@
 // The parts that share a round's visits, one for each thread: what each of them draws, and what it visits.
 #pragma once
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
-#include "crew.hpp"
 #include "kernels/exchange.hpp"
 #include "kernels/rescaling.hpp"
 #include "kernels/rounds.hpp"
+#include "kernels/turn.hpp"
 
 namespace dualfree {
 
@@ -38,38 +37,6 @@ struct alignas(64) Part {
     double won = 0;              // by its visits of the round
     Look look;
     bool begun = false;  // whether its copy has been made once in this call
-};
-
-// The parts that a thread works for: one, or all where the other threads are busy with something else.
-struct Turn {
-    using Clock = std::chrono::steady_clock;
-    int first, last;
-    Barrier* barrier;
-    Clock::time_point since = Clock::now();  // how long it has waited since then
-    std::chrono::duration<double> waited{0};
-
-    // All parts are through with it when this returns.
-    template <class Work>
-    void each(Work&& work) {
-        for (int t = first; t < last; ++t) work(t);
-        if (!barrier) return;
-        const auto begun = Clock::now();
-        barrier->wait();
-        waited += Clock::now() - begun;
-    }
-
-    void count_from_now() {
-        since = Clock::now();
-        waited = {};
-    }
-
-    // Whether most of that time went by with waiting: the others have no core.
-    bool deserted() const { return barrier && 2 * waited > Clock::now() - since; }
-
-    void go_alone(int parts) {
-        last = parts;
-        barrier = nullptr;
-    }
 };
 
 // Deals out the visits of one round after the other.

@@ -20,6 +20,7 @@ struct Pause {
     static constexpr double patience = 6;
     Size length, left;
     double price;
+    Size unit = 1;  // rounds that a length of one stands for
 
     bool over() {
         left = std::max<Size>(left - 1, 0);
@@ -27,7 +28,7 @@ struct Pause {
     }
     void learn(double won, double by_visits) {
         length = won > patience * price * price * by_visits ? 1 : std::min(2 * length, longest);
-        left = length;
+        left = unit * length;
     }
 };
 
@@ -123,6 +124,9 @@ class Rescaling {
     const Kept& kept() const { return kept_; }
     const Multiples& multiples() const { return multiples_; }
     double squares() const { return squares_; }
+
+    // Somebody else has moved w, and lambda n ||w||^2 with it.
+    void change_squares(double change) { squares_ += change; }
 
     void add(const Visited& seen) {
         squares_ += 2 * seen.along + seen.own;

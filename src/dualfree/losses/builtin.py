@@ -20,6 +20,7 @@ class BuiltIn(Loss):
 
     kind: ClassVar[str]
     straight: ClassVar[bool] = False  # whether f'' is zero but on a stretch: what steps teach of it is soon out of date
+    kinked: ClassVar[bool] = False  # whether f'' jumps to zero: then many α_i are at an end of the domain of f*
     has_ray: ClassVar[bool] = False  # whether the kernels know f* along all multiples of α (cpp/rays.hpp)
     largest_curvature: float  # of f, whatever y is
 
@@ -198,6 +199,7 @@ class SquaredHinge(TwoClasses):
     kind = "squared-hinge"
     has_ray = True
     largest_curvature = 2.0
+    kinked = True
 
 
 class SmoothedHinge(TwoClasses):
@@ -214,6 +216,7 @@ class SmoothedHinge(TwoClasses):
     kind = "smoothed-hinge"
     has_ray = True
     straight = True
+    kinked = True
 
     def __init__(self, y: ArrayLike, gamma: float = 1.0, weight: ArrayLike | None = None) -> None:
         self.gamma = positive("gamma", gamma)
@@ -243,6 +246,7 @@ class Huber(BuiltIn):
     kind = "huber"
     has_ray = True
     straight = True
+    kinked = True
     largest_curvature = 1.0
 
     def __init__(self, y: ArrayLike, delta: float = 1.0, weight: ArrayLike | None = None) -> None:

@@ -9,7 +9,7 @@ from dualfree.arrays import Floats, Indices
 from dualfree.evaluation import Evaluation
 from dualfree.methods.base import About, Glance, Passed, State
 from dualfree.methods.dfsdca import DfSDCA, native_step, take_in
-from dualfree.methods.rescaling import VISIT
+from dualfree.methods.extrapolation import VISIT
 from dualfree.methods.turns import Turns
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Sampling
@@ -178,7 +178,7 @@ class DfSDCACopies(DfSDCA):
         self._turns.learn(deserted)
         take_in(state, rounds.end(unit, sure, len(moved)), moved, walked, _ROUNDINGS)
         if self._rescaling is not None:
-            self._rescaling.take_in(state, became)
+            self._rescaling.take_in(state, became, _ROUNDINGS)
         return []
 
     def start(self, alpha: Floats, intercept: Any = 0.0) -> State:

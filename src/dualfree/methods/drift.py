@@ -27,6 +27,8 @@ class Drift:
     """The iteration up to which all moves are accounted for; -1 where some are not."""
     visits: int = 0
     squares: float = 0.0
+    stretched: float = 0.0
+    """Roundings beyond those of the visits: what others have become by extrapolation."""
 
     def add(self, before: int, after: int, visits: int, squares: float) -> None:
         """So many visits between two iterations, with ``Σ δ²`` of all their moves."""
@@ -43,8 +45,19 @@ class Drift:
         self.visits += 3 * times
         self.squares *= growth * growth
 
+    def extrapolate(self, moves: int, roundings: float, squares: float) -> None:
+        """α and w went along lines through where they were before, by so many `moves` of α_i with ``Σ δ²`` of these.
+
+        ``α + t (α − β)`` is off by t times what was off between β and α beside what α was off by: that counts as so
+        many `roundings`, those of the way itself with it.
+        """
+        self.visits += moves
+        self.stretched += roundings
+        self.squares += squares
+
     def bound(self, iteration: int, reach: float) -> float:
         """``‖w − ᾱ‖`` is at most this; `reach` is ``max‖A_i‖/(λn)``."""
-        if self.at != iteration or self.visits * _UNIT > 1e-3:
+        roundings = self.visits + self.stretched + 1
+        if self.at != iteration or roundings * _UNIT > 1e-3:
             return math.inf
-        return reach * _SAFE * _UNIT * (self.visits + 1) * math.sqrt(self.visits * self.squares)
+        return reach * _SAFE * _UNIT * roundings * math.sqrt(self.visits * self.squares)

@@ -25,6 +25,7 @@ from dualfree.reference.component import shift_and_invert
 from dualfree.reference.coordinates import alpha, feature_curvatures, nsync, ucdc
 from dualfree.reference.copies import dfsdca_copies
 from dualfree.reference.dual import acc_prox_sdca, asdca, best_multiple, exact_step, sdca
+from dualfree.reference.line import along_line
 from dualfree.reference.losses import (
     ReferenceLoss,
     huber,
@@ -46,6 +47,7 @@ __all__ = [
     "ReferenceSampling",
     "acc_prox_sdca",
     "adaptive_probabilities",
+    "along_line",
     "alpha",
     "asdca",
     "best_multiple",
