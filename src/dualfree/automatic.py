@@ -16,7 +16,8 @@ from dualfree.samplings import Restless
 from dualfree.store.examples import Stored
 
 AUTOMATIC = ("auto", "auto-copies")
-_LOOK_AFTER = {"dfsdca": 4.0, "lbfgs": 10.0}  # epochs, or passes, before a rate can be read off the history
+# Epochs, or passes, before a rate can be read off the history. dfSDCA has no momentum before it has gone some epochs.
+_LOOK_AFTER = {"dfsdca": 20.0, "lbfgs": 10.0}
 _PATIENCE = {"dfsdca": 1.0, "lbfgs": 0.6}  # what may be left in the time of another: L-BFGS is slower than it begins
 _SPENT = {"dfsdca": math.inf, "lbfgs": 1.5}  # times as long as the other would take: then the rest may take for ever
 _COPIES_PAY = 1.2  # times as fast, by estimate: below, it is not worth an answer that depends on the number of threads
@@ -29,10 +30,10 @@ class Switch:
     Examples
     --------
     >>> switch = Switch("dfsdca", "newton", 40.0, tol=1e-6, absolute_tol=0.0)
-    >>> [switch(Row(float(k), k, 0.0, 1.0, 0.99**k, 1.0)) for k in (0, 3, 6)]
+    >>> [switch(Row(float(k), k, 0.0, 1.0, 0.99**k, 1.0)) for k in (0, 12, 24)]
     [False, False, True]
     >>> print(switch.reason)
-    dfSDCA would need about 1369 more epochs, Newton's method the time of 40
+    dfSDCA would need about 1351 more epochs, Newton's method the time of 40
     """
 
     first: str
@@ -42,20 +43,22 @@ class Switch:
     absolute_tol: float
     reason: str = ""
     _begun: Row | None = None
-    _least: float = math.inf  # gap so far: that of L-BFGS goes up and down
+    _value: float = math.inf  # the least so far, and the largest lower bound: gaps go up and down
+    _bound: float = -math.inf
 
     def __call__(self, row: Row) -> bool:
         """Whether to stop here."""
         if self._begun is None and row.epoch >= 1:
             self._begun = row
-        self._least = min(self._least, max(row.gap, 1e-300))
-        if self._begun is None or row.epoch < _LOOK_AFTER[self.first] or not math.isfinite(self._least):
+        self._value, self._bound = min(self._value, row.value), max(self._bound, row.value - row.gap)
+        least = max(self._value - self._bound, 1e-300)
+        if self._begun is None or row.epoch < _LOOK_AFTER[self.first] or not math.isfinite(least):
             return False
         goal = max(self.tol * abs(row.value), self.absolute_tol)
-        passed, fallen = row.epoch - self._begun.epoch, math.log(max(self._begun.gap, 1e-300) / self._least)
-        if passed == 0 or self._least <= goal:
+        passed, fallen = row.epoch - self._begun.epoch, math.log(max(self._begun.gap, 1e-300) / least)
+        if passed == 0 or least <= goal:
             return False
-        needed = math.log(self._least / goal) if goal > 0 else math.inf
+        needed = math.log(least / goal) if goal > 0 else math.inf
         stuck = fallen <= 0 or row.epoch > _SPENT[self.first] * self.other_epochs
         left = math.inf if stuck else needed * passed / fallen
         if left <= _PATIENCE[self.first] * self.other_epochs:

@@ -12,6 +12,8 @@ from dualfree.samplings.restless import RestlessBound
 VISIT, _EXAMPLE, _FEATURE = 25.0, 1.5, 0.4
 _EVERY = (0.75, 0.375)  # of an epoch, for smooth conjugates and for those of which many α are at an end of the domain
 _SHORT = (4, 200)  # epochs, and tries by their price, that pass before it begins: long runs lose nothing by that
+
+
 class Extrapolation:
     """Now and then: ``α ← α + t (α − β)`` and w with it, β where α was the time before, t about the best number.
 
