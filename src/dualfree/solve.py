@@ -67,9 +67,9 @@ def solve(
         by `dualfree.samplings.by_name`, such as ``"nice:8"``.
     step : str or float, optional
         ``"implicit"`` (the default for convex losses), ``"nearly-implicit"``, ``"rescaled"`` (that of ``"auto"`` where
-        it can be had: with the best multiple of α after each round of `Restless`), ``"per-example"``, ``"theorem-2"``,
-        ``"theorem-1"`` (the default otherwise), ``"safeguarded"`` (the default where P is not convex), ``"tuned"``, or
-        a number θ in (0, min p_i].
+        it can be had: with the best multiple of α after each round of `Restless`, and momentum in long runs),
+        ``"per-example"``, ``"theorem-2"``, ``"theorem-1"`` (the default otherwise), ``"safeguarded"`` (the default
+        where P is not convex), ``"tuned"``, or a number θ in (0, min p_i].
         For the primal methods ``"theory"`` (the default), ``"tuned"``, or a number, their step size. For the SDCA
         family ``"exact"`` (the default), ``"fixed"``, ``"tuned"`` or a number in (0, 1]; ``asdca`` and
         ``acc-prox-sdca`` take ``"theory"`` or a number θ or κ.
