@@ -9,7 +9,7 @@ from dualfree.arrays import Floats, Indices
 from dualfree.evaluation import Evaluation
 from dualfree.methods.base import About, Glance, Passed, State
 from dualfree.methods.dfsdca import DfSDCA, native_step, take_in
-from dualfree.methods.extrapolation import VISIT
+from dualfree.methods.rescaling import VISIT
 from dualfree.methods.turns import Turns
 from dualfree.problem import Problem
 from dualfree.samplings.base import BoundSampling, Sampling

@@ -7,9 +7,8 @@ from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.drift import Drift
 from dualfree.samplings.restless import RestlessBound
 
-# In nonzeros of a dfSDCA step, measured (docs/performance.md): a visit beside its row, and what the line costs for each
-# example and for each feature.
-VISIT, _EXAMPLE, _FEATURE = 25.0, 1.5, 0.4
+# What it costs for each example and for each feature, in nonzeros of a dfSDCA step, measured (docs/performance.md).
+_EXAMPLE, _FEATURE = 1.5, 0.4
 _EVERY = (0.75, 0.375)  # of an epoch, for smooth conjugates and for those of which many α are at an end of the domain
 _SHORT = (4, 200)  # epochs, and tries by their price, that pass before it begins: long runs lose nothing by that
 
@@ -22,24 +21,24 @@ class Extrapolation:
     ``‖w‖²`` one over features. An α_i that would leave the domain of φ_i* is held at its end, and w is mended by as
     many rows. The point is taken where the dual is larger there.
 
-    Memory: n + d numbers, β and its w. Where it wins too little, it is tried later and later.
+    Memory: n + d numbers, β and its w. Where it wins too little for its price, it is tried later and later;
+    `round_work` is what a round of visits costs, in nonzeros of a step.
 
     Examples
     --------
     >>> import dualfree as df
     >>> import numpy as np
     >>> problem = df.Problem(np.ones((160, 35)), df.losses.Logistic(np.arange(160) > 80), lam=1e-4)
-    >>> line = Extrapolation(df.samplings.Restless().bind(problem))
+    >>> line = Extrapolation(df.samplings.Restless().bind(problem), round_work=1200.0)
     >>> line.told[:2], line.told[3]
     ((1, 42), 6)
     """
 
-    def __init__(self, bound: RestlessBound, distance: float = 1.0) -> None:
+    def __init__(self, bound: RestlessBound, round_work: float) -> None:
         problem = bound.problem
         rounds = round(problem.n / bound.round_length)
         self._unit = max(1, round(_EVERY[cast(BuiltIn, problem.loss).kinked] * rounds))
-        visits = bound.round_length * (VISIT + problem.examples.products / problem.n)
-        price = distance * (_EXAMPLE * problem.n + _FEATURE * problem.d) / visits  # of a try, in rounds
+        price = (_EXAMPLE * problem.n + _FEATURE * problem.d) / round_work  # of a try, in rounds
         self.price = price / self._unit  # in the time from one to the next
         self._pause = (1, max(_SHORT[0] * rounds, round(_SHORT[1] * price)))
         self._since = (False, 0.0, 0.0)  # whether there is a β, roundings of w since then, and what visits have won

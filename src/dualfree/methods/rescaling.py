@@ -5,11 +5,12 @@ from typing import Any
 from dualfree.arrays import largest_of
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.base import State
-from dualfree.methods.extrapolation import VISIT, Extrapolation
+from dualfree.methods.extrapolation import Extrapolation
 from dualfree.problem import Problem
 from dualfree.samplings.restless import RestlessBound
 
-_LOOK = 0.6  # at an example's α, in nonzeros of a dfSDCA step, measured (docs/performance.md)
+# In nonzeros of a dfSDCA step, measured (docs/performance.md): a look at an example's α, and a visit beside its row.
+_LOOK, VISIT = 0.6, 25.0
 
 
 def can_rescale(problem: Problem) -> bool:
@@ -48,23 +49,22 @@ class Rescaling:
 
     def __init__(self, bound: RestlessBound, distance: float = 1.0) -> None:
         problem = bound.problem
-        visits = bound.round_length * (VISIT + problem.examples.products / problem.n)
-        self.price = distance * _LOOK * problem.n / visits  # of a look, in rounds
+        work = bound.round_length * (VISIT + problem.examples.products / problem.n) / distance  # of a round
+        self.price = _LOOK * problem.n / work  # of a look, in rounds
         self.flatness = 1 / largest_of(problem.common_l)  # tells what visits win at least
         self._pause = (1, 1)  # rounds from one look to the next, and those that are left
         self._squares = (-1, 0.0)  # an iteration, and λn‖w‖² there
-        self._line = Extrapolation(bound, distance)
+        self._line = Extrapolation(bound, work)
 
     def told(self, state: State) -> tuple[Any, ...]:
         """What the kernel takes, see ``cpp/kernels/rescaling.hpp``."""
         at, squares = (0, 0.0) if state.from_zero and state.iteration == 0 else self._squares
-        line = None if self._line is None else self._line.told
-        return *self._pause, squares if at == state.iteration else -1.0, self.price, self.flatness, line
+        known = squares if at == state.iteration else -1.0
+        return *self._pause, known, self.price, self.flatness, self._line.told
 
     def take_in(self, state: State, became: tuple[Any, ...], roundings: int = 1) -> None:
         """What the kernel says of the rounds that have ended with this state, in which a visit is so many roundings."""
         *pause, squares, times, growth, line = became
         self._pause, self._squares = tuple(pause), (state.iteration, squares)
-        if self._line is not None:
-            self._line.take_in(state.drift, line, roundings)
+        self._line.take_in(state.drift, line, roundings)
         state.drift.rescale(times, growth)
