@@ -148,7 +148,8 @@ struct DenseRows {
     void write_to(Size i, double* out) const {
         const Value* row = values + i * row_stride;
         if (row_by_row())
-            for (Size j = 0; j < width; ++j) out[j] = double(row[j]);
+            in_lanes(width, [&](int, Size j) DUALFREE_INLINED { lanes_at(out + j) = lanes_of(row + j); },
+                     [&](int, Size j) DUALFREE_INLINED { out[j] = double(row[j]); });
         else
             for (Size j = 0; j < width; ++j) out[j] = double(row[j * column_stride]);
         if (constant != 0) out[width] = constant;

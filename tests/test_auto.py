@@ -7,6 +7,7 @@ from scipy import sparse
 import dualfree as df
 from dualfree.automatic import Switch
 from dualfree.costs import Costs, estimate
+from dualfree.limits import Limits
 from dualfree.result import Row
 from helpers.off_centre import LOSSES, make_data
 
@@ -122,10 +123,10 @@ def test_l_bfgs_that_hovers_above_the_goal_is_left_but_not_one_that_is_there():
     def rows(gap):
         return [Row(float(k), k, 0.0, 1.0, 1.0 if k < 2 else gap, 1.0) for k in range(40)]
 
-    hovering = Switch("lbfgs", "dfsdca", 20.0, tol=1e-3, absolute_tol=0.0)
+    hovering = Switch("lbfgs", "dfsdca", 20.0, Limits.checked(1e-3, 0.0, 200, None, None))
     assert [hovering(row) for row in rows(1.1e-3)].index(True) == 31  # one and a half times as long as dfSDCA
     assert "too long" in hovering.reason
-    there = Switch("lbfgs", "dfsdca", 20.0, tol=1e-3, absolute_tol=0.0)
+    there = Switch("lbfgs", "dfsdca", 20.0, Limits.checked(1e-3, 0.0, 200, None, None))
     assert not any(there(row) for row in rows(0.9e-3))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from dualfree.at_once import entries_at_once, few, solve_at_once
 from dualfree.costs import TITLES, Costs, estimate
+from dualfree.limits import Limits
 from dualfree.methods.copies import CopiesPlan, plan_copies, rounds_of
 from dualfree.methods.rescaling import can_rescale
 from dualfree.problem import Problem
@@ -29,7 +30,7 @@ class Switch:
 
     Examples
     --------
-    >>> switch = Switch("dfsdca", "newton", 40.0, tol=1e-6, absolute_tol=0.0)
+    >>> switch = Switch("dfsdca", "newton", 40.0, Limits.checked(1e-6, 0.0, 200, None, None))
     >>> [switch(Row(float(k), k, 0.0, 1.0, 0.99**k, 1.0)) for k in (0, 12, 24)]
     [False, False, True]
     >>> print(switch.reason)
@@ -39,8 +40,7 @@ class Switch:
     first: str
     other: str
     other_epochs: float
-    tol: float
-    absolute_tol: float
+    limits: Limits
     reason: str = ""
     _begun: Row | None = None
     _value: float = math.inf  # the least so far, and the largest lower bound: gaps go up and down
@@ -54,7 +54,7 @@ class Switch:
         least = max(self._value - self._bound, 1e-300)
         if self._begun is None or row.epoch < _LOOK_AFTER[self.first] or not math.isfinite(least):
             return False
-        goal = max(self.tol * abs(row.value), self.absolute_tol)
+        goal = self.limits.goal(row.value)
         passed, fallen = row.epoch - self._begun.epoch, math.log(max(self._begun.gap, 1e-300) / least)
         if passed == 0 or least <= goal:
             return False
@@ -80,18 +80,22 @@ def solve_automatically(
 ) -> Result:
     """Run the method with the least estimated cost; turn to another if `Switch` says so.
 
+    The options are those of `solve`, checked, with its limits as one.
+
     With `copies`, dfSDCA has copies of w for several threads where these pay.
     """
-    at_once = math.inf if costs is not None or _watched(callback, options) else entries_at_once(problem)
+    limits: Limits = options["limits"]
+    watched = costs is not None or _watched(callback, options)
+    at_once = math.inf if watched else entries_at_once(problem, limits.tol)
     if not few(at_once):
-        costs = costs or estimate(problem, options["tol"])
+        costs = costs or estimate(problem, limits.tol)
     if costs is None or at_once <= costs.entries:
         done = solve_at_once(problem, options)
         if done is not None:
             return done
-    costs = costs or estimate(problem, options["tol"])
-    if options["progress"] and options["evaluate_every"] is None:
-        options["evaluate_every"] = 1.0  # a bar that stands still for many epochs would be worse than the time it costs
+    costs = costs or estimate(problem, limits.tol)
+    if options["progress"]:  # a bar that stands still for many epochs would be worse than the time it costs
+        options["limits"] = limits.regular()
     wished = options["sampling"] is not None or options["step"] is not None  # by the user, and dfSDCA is what takes it
     first = "dfsdca" if wished else costs.best
     switch = _switch(first, costs, options)
@@ -112,19 +116,17 @@ def solve_automatically(
     found = solve_by(name, problem, watch, **chosen, chosen=reason)
     if switch is None or not switch.reason:
         return found
-    kept = ("tol", "absolute_tol", "progress", "seed", "n_threads", "evaluate_every")
-    later = _options_of(switch.other, problem, {key: options[key] for key in kept} | {"sampling": None, "step": None})
-    limit = options["time_limit"]
-    later["time_limit"] = None if limit is None else max(limit - (time.perf_counter() - begun), 1e-3)
-    later["max_epochs"] = max(options["max_epochs"] - found.epochs, 1.0)
+    kept = {key: options[key] for key in ("limits", "progress", "seed", "n_threads")}
+    later = _options_of(switch.other, problem, kept | {"sampling": None, "step": None})
+    later["limits"] = later["limits"].less(found.epochs, time.perf_counter() - begun)
     second = solve_by(switch.other, problem, callback, warm_start=found, begun=time.perf_counter(), **later)
     return _joined(found, second, f"auto: {name}, then {switch.other}", switch.reason)
 
 
 def _watched(callback: Callable[[Row], Any] | None, options: dict[str, Any]) -> bool:
     """Whether somebody wants to see a run on its way, or something else than Newton's method from zero."""
-    wishes = ("sampling", "step", "warm_start", "evaluate_every")
-    return callback is not None or options["progress"] or any(options[name] is not None for name in wishes)
+    wishes = (options["sampling"], options["step"], options["warm_start"], options["limits"].evaluate_every, callback)
+    return options["progress"] or any(wish is not None for wish in wishes)
 
 
 def _switch(first: str, costs: Costs, options: dict[str, Any]) -> Switch | None:
@@ -133,16 +135,15 @@ def _switch(first: str, costs: Costs, options: dict[str, Any]) -> Switch | None:
     if first == "newton" or other is None:
         return None
     unit = costs.lbfgs_pass if first == "lbfgs" else 1.0
-    return Switch(first, other, costs.epochs[other] / unit, options["tol"], options["absolute_tol"])
+    return Switch(first, other, costs.epochs[other] / unit, options["limits"])
 
 
 def _options_of(method: str, problem: Problem, options: dict[str, Any]) -> dict[str, Any]:
     """The options that a method takes: dfSDCA has steps of its own, and evaluations cost the others nothing."""
     if method == "dfsdca":
         return options | steps(problem, options["sampling"], options["step"])
-    every = 1.0 if options["evaluate_every"] is None else options["evaluate_every"]
     left = {name: value for name, value in options.items() if name not in ("sampling", "step")}
-    return left | {"evaluate_every": every}
+    return left | {"limits": options["limits"].regular()}
 
 
 def steps(problem: Problem, sampling: Any, step: Any, resumable: bool = False) -> dict[str, Any]:
@@ -170,8 +171,7 @@ def _copies(problem: Problem, n_threads: int) -> CopiesPlan | None:
 def _joined(first: Result, second: Result, method: str, reason: str) -> Result:
     """One result of two runs: the second's answer, the history and the costs of both."""
     later = [
-        replace(
-            row,
+        row._replace(
             epoch=row.epoch + first.epochs,
             iteration=row.iteration + first.iterations,
             seconds=row.seconds + first.seconds,

@@ -1,7 +1,7 @@
 """The theorems as numbers: potentials, and the iterations after which an accuracy is proven."""
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from dualfree.arrays import Floats
 from dualfree.evaluation import Evaluation
@@ -11,8 +11,7 @@ from dualfree.samplings.base import BoundSampling
 from dualfree.steps import theorem_theta
 
 
-@dataclass(frozen=True)
-class Bound:
+class Bound(NamedTuple):
     """Iterations after which ``E[P(w) − P*] ≤ epsilon`` is proven.
 
     ``T = (1/θ) · log((L̄ + λ) E⁽⁰⁾/(λε))`` with ``L̄ = max_i l_i‖A_i‖²`` and ``1/θ = max_i (1/p_i + l_i v_i/(λ p_i n))``

@@ -6,7 +6,7 @@ import time
 import warnings
 import zipfile
 import zlib
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -195,8 +195,8 @@ def _pack(file: IO[bytes], run: "Run", fingerprint: dict[str, Any]) -> None:
         "piece": run.piece,
         "heading": run.heading,
         "target": run.target,
-        "history": [astuple(row) for row in run.history],
-        "certificate": asdict(proof),
+        "history": list(run.history),
+        "certificate": proof._asdict(),
         "lookout": None if run.lookout is None else run.lookout.state(),
     }
     arrays: dict[str, Any] = {"w": state.w, "alpha": state.alpha, "best.w": w, "best.alpha": alpha}

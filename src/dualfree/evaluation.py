@@ -1,6 +1,5 @@
 """What a pass tells of a point: its value, its gradient, its duality gap."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -31,8 +30,7 @@ class Settled(NamedTuple):
     squares: Squares
 
 
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """One look at ``(w, α)``: the value, its gradient, and the duality gap where a conjugate is known.
 
     `duality_gap` is infinite where it is not known. `combination` is ``(1/λn) Σ A_i a_i`` with a the α moved into

@@ -1,7 +1,7 @@
 """When a run ends, and how often it is looked at."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dualfree.arrays import not_negative, positive
@@ -29,6 +29,15 @@ class Limits:
             math.inf if time_limit is None else positive("time_limit", time_limit),
             None if evaluate_every is None else positive("evaluate_every", evaluate_every),
         )
+
+    def regular(self) -> "Limits":
+        """The same with an evaluation after each epoch, where it was left open how often to look."""
+        return self if self.evaluate_every is not None else replace(self, evaluate_every=1.0)
+
+    def less(self, epochs: float, seconds: float) -> "Limits":
+        """What is left for another run: an epoch and a millisecond at least, or it could not begin."""
+        within = max(self.time_limit - seconds, 1e-3)
+        return replace(self, max_epochs=max(self.max_epochs - epochs, 1.0), time_limit=within)
 
     def goal(self, value: float) -> float:
         """The gap that is small enough at this value."""

@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -168,7 +167,7 @@ class Run:
             now = time.perf_counter()
             self.seconds += now - clock
             if now - self._shown > _SHOW_SECONDS:  # an epoch may take minutes, and an evaluation be epochs away
-                self._show(replace(self.history[-1], epoch=self.state.iteration / per_epoch))
+                self._show(self.history[-1]._replace(epoch=self.state.iteration / per_epoch))
                 self._shown = now
             # In the kernels the clock has no say, and the cuts are the same in every run: some methods' last bits
             # depend on them.

@@ -5,7 +5,7 @@ import json
 import os
 import zipfile
 import zlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -124,7 +124,7 @@ class Model:
             "parameters": self.parameters,
             "lam": self.lam,
             "settings": self.settings,
-            "certificate": asdict(self.certificate),
+            "certificate": self.certificate._asdict(),
             "feature_names": self.feature_names,
         }
         arrays = {"w": self.w} | ({} if self.classes is None else {"classes": self.classes})

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -45,8 +45,7 @@ _SENTENCES = {
 }
 
 
-@dataclass(frozen=True)
-class Certificate:
+class Certificate(NamedTuple):
     """A bound on ``P(w) − P*`` that does not trust the theory.
 
     Attributes
@@ -139,8 +138,7 @@ def because(status: Status, message: str, reason: str) -> str:
     return message if status is Status.DIVERGED else f"{message} ({reason}.)"
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One evaluation of a run: what callbacks receive and what the history keeps."""
 
     epoch: float
@@ -174,18 +172,15 @@ class History:
         return self.rows[index]
 
     def __getattr__(self, name: str) -> Floats:
-        if name in _COLUMNS:
+        if name in Row._fields:
             return np.array([getattr(row, name) for row in self.rows], dtype=np.float64)
-        raise AttributeError(f"History has no column {name!r}; it has {', '.join(_COLUMNS)}.")
+        raise AttributeError(f"History has no column {name!r}; it has {', '.join(Row._fields)}.")
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame, one row for each evaluation (needs ``pip install "dualfree[tables]"``)."""
         from dualfree.optional import require
 
-        return require("pandas", "tables").DataFrame([asdict(row) for row in self.rows], columns=list(_COLUMNS))
-
-
-_COLUMNS = tuple(f.name for f in fields(Row))
+        return require("pandas", "tables").DataFrame(self.rows, columns=list(Row._fields))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dualfree import memory
-from dualfree.arrays import Floats, not_negative, threads, whole
+from dualfree.arrays import Floats, threads, whole
 from dualfree.automatic import AUTOMATIC, solve_automatically, steps
 from dualfree.checkpoint import checkpoints
 from dualfree.convexity import announce
@@ -134,11 +134,7 @@ def solve(
     options: dict[str, Any] = {
         "sampling": sampling,
         "step": step,
-        "tol": not_negative("tol", tol),
-        "absolute_tol": absolute_tol,
-        "max_epochs": max_epochs,
-        "time_limit": time_limit,
-        "evaluate_every": evaluate_every,
+        "limits": Limits.checked(tol, absolute_tol, max_epochs, time_limit, evaluate_every),
         "n_threads": threads(n_threads),
         "warm_start": warm_start,
         "progress": progress,
@@ -156,8 +152,8 @@ def solve(
         return _solve_by(method, problem, callback, **options)
     if automatic:
         return solve_automatically(_solve_by, problem, callback, options, copies=method != "auto")
-    if evaluate_every is None and not (method in tuple(METHODS) and METHODS[method].sparing):
-        options["evaluate_every"] = 1.0
+    if not (method in tuple(METHODS) and METHODS[method].sparing):
+        options["limits"] = options["limits"].regular()
     return _solve_by(method, problem, callback, **options)
 
 
@@ -168,11 +164,7 @@ def _solve_by(
     *,
     sampling: Any = None,
     step: Any = None,
-    tol: float,
-    absolute_tol: float,
-    max_epochs: float,
-    time_limit: float | None,
-    evaluate_every: float | None,
+    limits: Limits,
     n_threads: int,
     warm_start: Any,
     progress: bool,
@@ -183,10 +175,9 @@ def _solve_by(
     begun: float,
     chosen: str = "",
 ) -> Result:
-    """Run one method; `evaluate_every` None means as few evaluations as it takes, `chosen` is why it is this method."""
+    """Run one method; `chosen` is why it is this one."""
     if method not in tuple(METHODS):
         raise ValueError(f"method is {method!r}; it must be one of: {', '.join((*METHODS, *AUTOMATIC))}.")
-    limits = Limits.checked(tol, absolute_tol, max_epochs, time_limit, evaluate_every)
     if problem.loss.vector and not METHODS[method].takes_outputs:
         able = ", ".join(repr(name) for name, kind in METHODS.items() if kind.takes_outputs)
         raise ValueError(f"method={method!r} takes examples with one output alone; for several there are {able}.")

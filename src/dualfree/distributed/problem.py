@@ -1,7 +1,7 @@
 """A problem whose examples are on a cluster: what methods and certificates need of it, one round for each question."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,7 @@ class ClusterProblem(Problem):
             smoothness / n,
         )
         self.examples: Any = self.facts
+        self.n, self.d = self.facts.n, self.facts.size
         self.regulariser = L2()
         self._last: tuple[Floats, Look] | None = None
 
@@ -133,7 +134,7 @@ class ClusterProblem(Problem):
         if self.intercept:  # the other bound of a certificate, ‖∇P‖²/(2λ), must pay for a b that is not the best too
             penalised = self._penalised(seen.gradient)
             seen.gradient[-1] = np.sqrt(max(0.0, 2 * self.lam * gap - float(penalised @ penalised)))
-        known = replace(seen, duality_gap=gap, combination=point - seen.gradient / self.lam)
+        known = seen._replace(duality_gap=gap, combination=point - seen.gradient / self.lam)
         return Look(point, known, point, point)
 
     def _gap(self, seen: Evaluation, means: Floats) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dualfree.arrays import not_negative, positive, whole
+from dualfree.arrays import positive, whole
 from dualfree.automatic import solve_automatically
 from dualfree.checkpoint import fingerprint_in, requested
 from dualfree.distributed.block import Encoder
@@ -108,13 +108,7 @@ def solve(
     >>> result.certificate.relative_gap <= 1e-6  # doctest: +SKIP
     True
     """
-    limits = Limits(
-        not_negative("tol", tol),
-        not_negative("absolute_tol", absolute_tol),
-        positive("max_epochs", max_epochs),
-        np.inf if time_limit is None else positive("time_limit", time_limit),
-        1.0,
-    )
+    limits = Limits.checked(tol, absolute_tol, max_epochs, time_limit, 1.0)
     path, every = requested(checkpoint, checkpoint_every, resume)
     wishes = Wishes(limits, progress, whole("seed", seed, 0, 2**64 - 1), path, every, resume)
     if method not in (*METHODS, "auto"):
@@ -150,17 +144,11 @@ def solve_spread(problem: ClusterProblem, method: str, callback: Callback | None
         return _named(result, result.method, problem)
 
     def fit_by(name: str, problem: ClusterProblem, callback: Callback | None, **options: Any) -> Result:
-        seconds = np.inf if options["time_limit"] is None else options["time_limit"]
-        within = replace(limits, max_epochs=options["max_epochs"], time_limit=seconds)
-        now = replace(wishes, limits=within, begun=options["begun"])
+        now = replace(wishes, limits=options["limits"], begun=options["begun"])
         return fit(name, problem, callback, now, options["warm_start"], options.get("chosen", ""))
 
     asked = {
-        "tol": limits.tol,
-        "absolute_tol": limits.absolute_tol,
-        "max_epochs": limits.max_epochs,
-        "time_limit": limits.time_limit if np.isfinite(limits.time_limit) else None,
-        "evaluate_every": 1.0,
+        "limits": limits,
         "n_threads": 1,
         "progress": wishes.progress,
         "seed": wishes.seed,

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
 
 def native_csr(X: Any) -> tuple[tuple[Any, ...], int]:
     """The three arrays of a CSR matrix, and how many entries they hold."""
@@ -31,14 +33,15 @@ def native_dense(X: Any) -> tuple[NDArray[Any]]:
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X is a masked array; fill or drop its masked entries first.")
     _require_float(X)
-    if not X.flags.aligned or any(stride % X.itemsize for stride in X.strides):
+    whole = X.flags.c_contiguous or not any(stride % X.itemsize for stride in X.strides)
+    if not (whole and X.flags.aligned):
         raise ValueError("X is a view whose numbers are not aligned in memory (a field of records?); copy it once.")
     # A memory-mapped or otherwise derived array is a plain one underneath, and the kernels want that.
-    return (X.view(np.ndarray),)
+    return (np.asarray(X),)
 
 
 def _require_float(values: NDArray[Any]) -> None:
-    if values.dtype not in (np.float32, np.float64):
+    if values.dtype not in _FLOATS:
         raise TypeError(
             f"X has dtype {values.dtype}; it must be float32 or float64 (X.astype(np.float64) makes a copy)."
         )

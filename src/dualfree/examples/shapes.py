@@ -63,6 +63,11 @@ class Flat:
         """``‖A_i‖²``; read-only, for samplings hand them out as their v."""
         return memory.read_only(self.weighted_square_norms(None))
 
+    @property
+    def knows_norms(self) -> bool:
+        """Whether the ‖A_i‖ are at hand, and need no look at X."""
+        return "square_norms" in vars(self)
+
     @cached_property
     def largest_square_norm(self) -> float:
         """``max_i ‖A_i‖²``."""

@@ -112,17 +112,18 @@ class Labelled(BuiltIn):
             ) from None
         if labels.ndim != 1:
             raise ValueError(f"y has shape {labels.shape}; it must be a vector of labels.")
-        ends = self.classes[[0, -1]].tolist() if labels.dtype.kind == "f" and len(labels) else []
+        classes = self.classes.tolist()
+        ends = (classes[0], classes[-1]) if labels.dtype.kind == "f" and classes else ()
         if not all(map(math.isfinite, ends)):  # what is not finite comes first or last of all
             at = int(np.flatnonzero(~np.isfinite(labels))[0])
             raise ValueError(f"y[{at}] is {labels[at]}; every label must be finite.")
         if len(labels) and len(self.classes) != 2:
-            shown = ", ".join(str(c) for c in self.classes[:5].tolist())
+            shown = ", ".join(str(c) for c in classes[:5])
             raise ValueError(
                 f"y has {len(self.classes)} class{'es' * (len(self.classes) != 1)} ({shown}"
                 f"{', ...' * (len(self.classes) > 5)}); {type(self).__name__} needs exactly two."
             )
-        if labels.dtype == np.float64 and self.classes.tolist() == [-1.0, 1.0]:
+        if classes == [-1.0, 1.0] and labels.dtype == np.float64:
             return np.ascontiguousarray(labels)
         return np.where(labels == self.classes[-1], 1.0, -1.0) if len(labels) else np.empty(0)
 

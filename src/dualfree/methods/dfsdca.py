@@ -1,6 +1,5 @@
 """dfSDCA, Algorithm 1 of the paper: dual-free SDCA with arbitrary sampling."""
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -136,7 +135,7 @@ class DfSDCA(Method):
         point, zero = memory.copy(state.w), np.zeros(problem.examples.total)
         state.centre = point[problem.free] = best_intercept(loss, zero, state.centre)
         value = float(loss.values(problem.examples.shift(zero, state.centre)).mean())
-        return point, replace(seen, value=value, duality_gap=seen.duality_gap - seen.value + value)
+        return point, seen._replace(value=value, duality_gap=seen.duality_gap - seen.value + value)
 
     def _evaluate_with_intercept(self, state: State) -> tuple[Floats, Evaluation]:
         """Evaluate with the best b for this w."""

@@ -130,9 +130,9 @@ def curved_sample(problem: Problem, margins: Floats, size: int, seed: int) -> Sa
     """`size` draws of examples, with probabilities in the proportion of their ``φ_i''(z_i)``, each example listed once.
 
     Where a loss is all but flat an example adds next to nothing to the Hessian, however long its row is. Where long
-    rows cost no more than short ones, and norms are at hand, the proportion is that of ``φ_i'' ‖A_i‖``: a few examples
-    may have most of the curvature. Where none has much more than others, which some examples tell, it is not worth a
-    look at all of them.
+    rows cost no more than short ones, and norms are at hand, the proportion is that of ``φ_i'' ‖A_i‖²``: a few examples
+    may have all the curvature of some features. Where none has much more than others, which some examples tell, it is
+    not worth a look at all of them.
 
     Examples
     --------
@@ -141,21 +141,24 @@ def curved_sample(problem: Problem, margins: Floats, size: int, seed: int) -> Sa
     >>> curved_sample(problem, np.array([2.0, 2.0, 0.5, -2.0]), size=2, seed=0)
     Sample(indices=array([2]), weights=array([0.5]))
     """
-    n = problem.n
-    sizes = problem.curvatures(margins, spread_sample(n, _PROBE, seed) if n > _FEW else None)
-    norms = None if n > _FEW or scattered(problem.examples.X, problem.examples.stored) else problem.norms
-    if norms is not None:
-        sizes *= norms
+    n, examples = problem.n, problem.examples
+    by_length = examples.knows_norms and not scattered(examples.X, examples.stored)
+    some = spread_sample(n, _PROBE, seed) if n > _FEW else None
+    sizes = problem.curvatures(margins, some)
+    if by_length:
+        sizes *= examples.square_norms if some is None else examples.square_norms[some]
     if size <= n and _EVEN * inner(sizes, sizes) * len(sizes) <= float(sizes.sum()) ** 2:
         indices = spread_sample(n, size, seed)
         return Sample(indices, problem.curvatures(margins, indices) / size)
     if n > _FEW:
         sizes = problem.curvatures(margins)
+        if by_length:
+            sizes *= examples.square_norms
     most = min(size + 1, n)
     indices, weights = memory.empty(most, np.int64), memory.empty(most)
     listed = kernels.draw_by_weight(seed, sizes, size, 1 / n, indices, weights)
     indices, weights = indices[:listed], weights[:listed]
-    return Sample(indices, weights if norms is None else weights / norms[indices])
+    return Sample(indices, weights / examples.square_norms[indices] if by_length else weights)
 
 
 def hessian_passes(problem: Problem, rows: int, entries: float | None = None) -> float:
@@ -165,17 +168,26 @@ def hessian_passes(problem: Problem, rows: int, entries: float | None = None) ->
 
 
 def rough_start(problem: Any) -> Floats:
-    """A point to begin at: a fraction of an epoch of dfSDCA, with a λ that is large enough for its first steps."""
-    n, typical = problem.n, problem.examples.typical_square_norm
-    curvature = typical * largest_of(problem.common_l)
+    """A point to begin at: a fraction of an epoch of dfSDCA, with a λ that is large enough for its first steps.
+
+    The more so where a few rows are much longer than others: what they move, no other visit undoes, and where it has
+    gone too far losses are flat, so that Newton's steps are too long.
+    """
+    n, examples, largest = problem.n, problem.examples, largest_of(problem.common_l)
+    typical = examples.typical_square_norm
+    curvature = typical * largest
     count = min(max(1, n // _PART[curvature > problem.lam * n]), _VISITS_A_FEATURE * problem.d)
-    w, alpha = memory.zeros(problem.d), memory.zeros(problem.examples.total)
+    w, alpha = memory.zeros(problem.d), memory.zeros(examples.total)
     draws = Draws(spread_sample(n, count, 0, mixed=True))
-    caution = _CAUTION[count == _VISITS_A_FEATURE * problem.d]
-    inverse = 1 / max(problem.lam * n, caution * curvature)
     # One curvature for all: at least that of any row that is not four times as long as others.
-    scale = np.array([4 * typical * inverse])
-    problem.examples.dfsdca(problem.loss.native, NEARLY, scale, inverse, draws, 0.0, alpha, w)
+    squares, felt = np.array([4 * typical]), typical
+    if examples.knows_norms:
+        known = examples.square_norms
+        squares = np.maximum(squares, known)
+        felt = math.sqrt(inner(known, known) / n)  # the root of the typical one and of that by length
+    caution = _CAUTION[count == _VISITS_A_FEATURE * problem.d]
+    inverse = 1 / max(problem.lam * n, caution * felt * largest)
+    problem.examples.dfsdca(problem.loss.native, NEARLY, squares * inverse, inverse, draws, 0.0, alpha, w)
     if problem.intercept:
-        w[problem.free] *= problem.examples.constant_value
+        w[problem.free] *= examples.constant_value
     return w

@@ -1,5 +1,6 @@
 """Examples, losses and λ that fit together, and the numbers that follow from them alone."""
 
+import math
 from functools import cached_property
 from typing import Any, cast
 
@@ -19,7 +20,15 @@ from dualfree.store.opened import Store
 
 
 class Setting:
-    """What a problem is made of, checked when it is made; the parameters are those of `Problem`."""
+    """What a problem is made of, checked when it is made; the parameters are those of `Problem`.
+
+    Attributes
+    ----------
+    n : int
+        Number of examples.
+    d : int
+        Length of w: the number of features, times that of the outputs where there are several.
+    """
 
     def __init__(
         self,
@@ -39,7 +48,7 @@ class Setting:
             raise TypeError(
                 f"regulariser is {regulariser!r:.60}; it must be one of dualfree.regularisers, such as L2L1(mu=0.01)."
             )
-        if not np.isfinite(self.regulariser.mu / self.lam):
+        if not math.isfinite(self.regulariser.mu / self.lam):
             raise ValueError(f"mu is {self.regulariser.mu:g} and lam {self.lam:g}: μ/λ overflows; take a larger lam.")
         self.intercept = bool(intercept)
         if self.mu > 0 and (loss.outputs is not None or isinstance(X, Blocks)):
@@ -48,21 +57,12 @@ class Setting:
                 "example: the L1 part is there for losses of one number; leave it out."
             )
         self.examples = _examples(X, loss, self.intercept, threads(n_threads))
+        self.n, self.d = self.examples.n, self.examples.size
         self.loss = loss.bound(self.examples)
         if not isinstance(loss, BuiltIn):
             (check_loss if self.examples.m == 1 and loss.outputs is None else check_vector_loss)(self.loss)
         if self.intercept and not self.loss.all_convex:
             self._require_best_intercept()
-
-    @cached_property
-    def n(self) -> int:
-        """Number of examples."""
-        return self.examples.n
-
-    @cached_property
-    def d(self) -> int:
-        """Length of w: the number of features, times that of the outputs where there are several."""
-        return self.examples.size
 
     @cached_property
     def l(self) -> Floats:  # noqa: E743  (the paper's name)
