@@ -284,16 +284,18 @@ def test_plans_use_no_more_copies_than_pay():
     assert plan(hard, 16).gain < plan(many, 16).gain
 
 
-def test_stretches_are_for_two_threads_and_many_features():
-    easy, hard = (make_words(n=20_000, d=40_000, each=60, lam=lam) for lam in (100.0, 0.01))
-    for problem, rounds in ((easy, 4), (hard, 8)):
-        chosen = plan(problem, 2)
+def test_the_harder_a_problem_is_the_more_often_two_copies_hear_of_each_other():
+    easy, middling, hard = (make_words(n=20_000, d=40_000, each=60, lam=lam) for lam in (100.0, 1.0, 0.01))
+    for problem, rounds, stretches in ((easy, 4, 1), (middling, 4, 3), (hard, 8, 2)):
         assert copies.rounds_of(problem).rounds == rounds
-        assert chosen.merges == 1
-        assert chosen.stretches == 2
-    assert plan(hard, 4).stretches == 1
+        assert plan(problem, 2)[:3] == (2, 1, stretches)
     result = df.solve(hard, method="dfsdca-copies", n_threads=2, tol=1e-5)
     assert result.status == "converged"
+
+
+def test_stretches_are_for_two_threads_and_many_features():
+    hard = make_words(n=20_000, d=40_000, each=60, lam=0.01)
+    assert plan(hard, 4).stretches == 1
     few = make_words(n=2000, d=40_000, each=1, lam=0.01)
     assert plan(few, 2).stretches == 1  # stretches would be too short
 

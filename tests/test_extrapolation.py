@@ -123,6 +123,25 @@ def test_the_first_time_alpha_is_remembered_and_stays():
     assert became[:3] == (1, 4, True)
 
 
+@pytest.mark.parametrize(("by_visits", "length"), [(5.0, 1), (20.0, 2)])
+def test_what_wins_a_tenth_of_what_visits_win_at_half_their_price_is_worth_it(by_visits, length):
+    problem = problem_of("squared")  # what is won is known to the last digit
+    plain, _, _ = after_a_round(problem, NO_LINE)
+    before = towards(problem, plain, 0.5)
+    line, *_ = line_from(problem, before)
+    won = problem.dual_value(after_a_round(problem, line)[0]) - problem.dual_value(plain)
+    much = 1e9  # what the visits of this round have won is next to nothing beside it
+    line, *_ = line_from(problem, before, price=0.5 / math.sqrt(much))
+    told = (*line[:6], by_visits * won * N * much, *line[7:])
+    assert after_a_round(problem, told)[2][:2] == (length, length)
+
+
+def test_copies_wait_less_for_their_first_line():
+    bound = Restless().bind(problem_of("logistic"))
+    alone, shared = (Extrapolation(bound, 1e5, copies).told[1] for copies in (False, True))
+    assert (alone, shared) == (4 * 8, 3 * 8)
+
+
 def test_the_offset_of_an_intercept_counts():
     problem = problem_of("logistic", intercept=True)
     X = np.hstack([problem.examples.X, np.full((N, 1), problem.examples.constant_value)])

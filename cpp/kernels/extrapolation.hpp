@@ -14,6 +14,8 @@ namespace dualfree {
 
 // What a run knows of it: it goes from one call to the next, and is the same in each thread.
 struct Momentum {
+    // Measured. Less than for multiples: one jump prepares the next, and a run that pauses has to find its way anew.
+    static constexpr double least = 0.4;
     Pause pause{1, 1, 0};
     bool known = false;  // whether there is a place where alpha was
     double fresh = 0;    // roundings of w since it was there: what they took w off by grows as alpha - before does
@@ -46,7 +48,7 @@ struct Momentum {
     void end_try(double won) {
         if (!(won > 0)) fresh = 0;
         if (known)
-            pause.learn(won, by_visits);
+            pause.learn(won, by_visits, least);
         else
             pause.left = pause.unit;
         known = true;

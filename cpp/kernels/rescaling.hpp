@@ -14,10 +14,9 @@ namespace dualfree {
 
 // Rounds from one look at alpha to the next, and those that are left: a look costs a part of a round, its `price`, and where it wins
 // too little for that, the next one comes later and later. What it wins is not won by the visits of many rounds, so that it may be a
-// small part of what those of one have won; how small, was measured.
+// small part of what those of one have won: `least` times the square of the price.
 struct Pause {
     static constexpr Size longest = 64;
-    static constexpr double patience = 6;
     Size length, left;
     double price;
     Size unit = 1;  // rounds that a length of one stands for
@@ -26,8 +25,8 @@ struct Pause {
         left = std::max<Size>(left - 1, 0);
         return left == 0;
     }
-    void learn(double won, double by_visits) {
-        length = won > patience * price * price * by_visits ? 1 : std::min(2 * length, longest);
+    void learn(double won, double by_visits, double least) {
+        length = won > least * price * price * by_visits ? 1 : std::min(2 * length, longest);
         left = unit * length;
     }
 };
@@ -90,6 +89,7 @@ inline Choice choose(const AnyLoss& loss, const Ray& ray, double squares) {
 // What a run knows of its multiples: it goes from one call to the next, and is the same in each thread.
 struct Multiples {
     static constexpr double worth_while = 1e-4;  // of what visits won: less is not worth a rounding of all alpha
+    static constexpr double least = 6;           // measured
     Pause pause;
     double flatness;  // 1 / l
     Size times = 0;
@@ -101,7 +101,7 @@ struct Multiples {
     // The c by which alpha and w are to be multiplied.
     double after(const Choice& choice, double by_visits) {
         const bool worth_it = choice.won > worth_while * by_visits;
-        pause.learn(worth_it ? choice.won : 0.0, by_visits);
+        pause.learn(worth_it ? choice.won : 0.0, by_visits, least);
         if (!worth_it) return 1;
         growth *= std::max(1.0, choice.c);
         ++times;

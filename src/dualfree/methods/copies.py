@@ -26,8 +26,10 @@ _SPENT = 0.15  # part of a round's time that adding up may take, where there is 
 _ROUNDINGS = 4
 _LEAST = 8  # times in an epoch that copies hear of each other
 _UNHEARD = 700.0  # visits of the other thread that a stretch may go without hearing of, where the problem is hard
-_EASY = 1.0  # hardness up to which fewer and longer rounds, which cost less time, cost hardly an epoch
-_STRETCH, _POWER = 0.3, 1.5  # epochs that each further copy costs, and the power of how hard the problem is
+# Hardness up to which two copies need not hear of each other within a round, and up to which rounds are longer: that
+# saves more time than it costs epochs.
+_EASY, _LONG = 1.0, 8.0
+_FURTHER = 0.17  # of the epochs that each further copy costs where the problem is hard
 
 
 class CopiesPlan(NamedTuple):
@@ -53,16 +55,16 @@ def rounds_of(problem: Problem) -> Restless:
     >>> [rounds_of(df.Problem(X, df.losses.Squared(X[0]), lam=lam)) for lam in (1.0, 1e-3)]
     [Restless(rounds=4), Restless(rounds=8)]
     """
-    return Restless(4) if problem.hardness <= _EASY else Restless()
+    return Restless(4) if problem.hardness <= _LONG else Restless()
 
 
 def plan_copies(problem: Problem, n_threads: int, sampling: Restless) -> CopiesPlan:
     """The best of up to `n_threads` copies.
 
     Each of T threads makes a T-th of the visits, and adds up a T-th of the features of T copies. Since a copy hears of
-    the others' moves at the end of a stretch alone, the epochs become ``1 + 0.3 (T − 1)(h/(1 + h))^1.5`` times as
-    many, ``h = l ‖A‖²/(λn)``, by what was seen on texts; with several stretches, which are for two threads, half
-    of that more.
+    the others' moves at the end of a stretch alone, the epochs become ``1 + 0.17 (T − 1) √(h/(1 + h))`` times as many,
+    ``h = l ‖A‖²/(λn)``, by what was seen on texts; with several stretches, which are for two threads, half of that
+    more.
 
     Examples
     --------
@@ -73,27 +75,30 @@ def plan_copies(problem: Problem, n_threads: int, sampling: Restless) -> CopiesP
     >>> problem = df.Problem(X, df.losses.Squared(np.ones(4000)), lam=1.0)
     >>> chosen = plan_copies(problem, 2, rounds_of(problem))
     >>> chosen.threads, chosen.merges, chosen.stretches, round(chosen.gain, 1)
-    (2, 8, 1, 1.7)
+    (2, 7, 1, 1.7)
     """
-    hard = (problem.hardness / (1 + problem.hardness)) ** _POWER
+    further = _FURTHER * math.sqrt(problem.hardness / (1 + problem.hardness))
     work = (problem.examples.products + VISIT * problem.n) / sampling.rounds
     merge, exchange = _FEATURE * problem.d + _MERGE, _SCATTERED * _POPULAR + _MERGE
     plans = [CopiesPlan(1, 1, 1, 1.0)]
     for threads in {min(2**k, n_threads) for k in range(1, 11)} - {1}:
-        stretches = _stretches(problem, sampling, _SPENT * work / threads / exchange) if threads == 2 else 1
-        merges = 1 if stretches > 1 else max(_LEAST // sampling.rounds, round(_SPENT * work / threads / merge), 1)
+        spare = _SPENT * work / threads
+        stretches = _stretches(problem, sampling, spare / exchange) if threads == 2 else 1
+        easy = threads == 2 and problem.hardness <= _EASY
+        least = 1 if easy else max(_LEAST // sampling.rounds, 1)
+        merges = 1 if stretches > 1 else max(least, int(spare / merge))
         adding = merges * merge + (stretches - 1) * exchange
-        cost = (work / threads + adding) * (1 + _STRETCH / min(stretches, 2) * (threads - 1) * hard)
+        cost = (work / threads + adding) * (1 + further / min(stretches, 2) * (threads - 1))
         plans.append(CopiesPlan(threads, merges, stretches, work / cost))
     return max(plans, key=lambda each: (each.gain, -each.threads))
 
 
 def _stretches(problem: Problem, sampling: Restless, affordable: float) -> int:
-    """Of a round on two threads: 1 where to add up a few features costs about as much as to add up all.
+    """Of a round on two threads: 1 where it is easy, or adding up a few features costs about as much as adding up all.
 
     With more threads the moves of rare features are too much alike as well: epochs were as many or more.
     """
-    if _FEATURE * problem.d < 2 * _SCATTERED * _POPULAR:
+    if problem.hardness <= _EASY or _FEATURE * problem.d < 2 * _SCATTERED * _POPULAR:
         return 1
     visits = problem.n / sampling.rounds / 2
     wanted = max(_LEAST // sampling.rounds, math.ceil(visits / _UNHEARD * problem.hardness / (1 + problem.hardness)))
@@ -136,7 +141,7 @@ class DfSDCACopies(DfSDCA):
     whole_epochs = True
     sparing = True
     resumable = False  # σ is in no checkpoint
-    distance = 2.0
+    copies = True
 
     def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
         super().__init__(problem, sampling, rule)

@@ -44,7 +44,7 @@ class DfSDCA(Method):
     )
 
     takes_outputs = True
-    distance: ClassVar[float] = 1.0  # of α from the core that looks at it, see `Rescaling`
+    copies: ClassVar[bool] = False  # whether threads share α, see `Rescaling`
 
     def __init__(self, problem: Problem, sampling: BoundSampling, rule: StepRule) -> None:
         super().__init__(problem, sampling, rule)
@@ -96,7 +96,7 @@ class DfSDCA(Method):
     def _rescaling_or_refusal(self) -> Rescaling:
         bound, loss = self.sampling, self.problem.loss
         if isinstance(bound, RestlessBound) and self.takes_rounds and can_rescale(self.problem):
-            return Rescaling(bound, self.distance)
+            return Rescaling(bound, self.copies)
         raise ValueError(
             "step='rescaled' takes method='dfsdca' or 'dfsdca-copies', sampling='restless', a built-in loss of one "
             f"output and no L1 part, not {type(self).__name__} with {bound.sampling!r}, {type(loss).__name__} and "

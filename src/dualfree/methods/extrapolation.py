@@ -10,7 +10,9 @@ from dualfree.samplings.restless import RestlessBound
 # What it costs for each example and for each feature, in nonzeros of a dfSDCA step, measured (docs/performance.md).
 _EXAMPLE, _FEATURE = 1.5, 0.4
 _EVERY = (0.75, 0.375)  # of an epoch, for smooth conjugates and for those of which many α are at an end of the domain
-_SHORT = (4, 200)  # epochs, and tries by their price, that pass before it begins: long runs lose nothing by that
+# Epochs, and tries by their price, that pass before it begins, on one thread and with copies of w: on one, long runs
+# lose nothing by that; copies, whose moves go too far together, gain more and can wait less.
+_SHORT = ((4, 200), (3, 50))
 
 
 class Extrapolation:
@@ -22,7 +24,7 @@ class Extrapolation:
     many rows. The point is taken where the dual is larger there.
 
     Memory: n + d numbers, β and its w. Where it wins too little for its price, it is tried later and later;
-    `round_work` is what a round of visits costs, in nonzeros of a step.
+    `round_work` is what a round of visits costs, in nonzeros of a step, and `copies` says whether threads share it.
 
     Examples
     --------
@@ -34,13 +36,14 @@ class Extrapolation:
     ((1, 42), 6)
     """
 
-    def __init__(self, bound: RestlessBound, round_work: float) -> None:
+    def __init__(self, bound: RestlessBound, round_work: float, copies: bool = False) -> None:
         problem = bound.problem
         rounds = round(problem.n / bound.round_length)
         self._unit = max(1, round(_EVERY[cast(BuiltIn, problem.loss).kinked] * rounds))
         price = (_EXAMPLE * problem.n + _FEATURE * problem.d) / round_work  # of a try, in rounds
         self.price = price / self._unit  # in the time from one to the next
-        self._pause = (1, max(_SHORT[0] * rounds, round(_SHORT[1] * price)))
+        epochs, tries = _SHORT[copies]
+        self._pause = (1, max(epochs * rounds, round(tries * price)))
         self._since = (False, 0.0, 0.0)  # whether there is a β, roundings of w since then, and what visits have won
         self._before = memory.empty(problem.n), memory.empty(problem.d)
 

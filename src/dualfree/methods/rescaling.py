@@ -11,6 +11,7 @@ from dualfree.samplings.restless import RestlessBound
 
 # In nonzeros of a dfSDCA step, measured (docs/performance.md): a look at an example's α, and a visit beside its row.
 _LOOK, VISIT = 0.6, 25.0
+_DISTANCE = 2.0  # how many times as much a look costs with copies: half of α comes from another core
 
 
 def can_rescale(problem: Problem) -> bool:
@@ -34,8 +35,8 @@ class Rescaling:
     large together; visits, which see one example at a time, take long to mend that, and one number does at once. c is
     Newton's step from 1, shortened where the loss bends so that the dual always rises.
 
-    A look at α costs a part of a round, and where it wins too little for that, the next ones come later and later;
-    `distance` is how many times as much it costs as where α is in a cache of this core.
+    A look at α costs a part of a round, and where it wins too little for that, the next ones come later and later.
+    `copies` says whether threads share α, each with a copy of w.
 
     Examples
     --------
@@ -47,14 +48,16 @@ class Rescaling:
     (0.08, 4.0)
     """
 
-    def __init__(self, bound: RestlessBound, distance: float = 1.0) -> None:
+    def __init__(self, bound: RestlessBound, copies: bool = False) -> None:
         problem = bound.problem
-        work = bound.round_length * (VISIT + problem.examples.products / problem.n) / distance  # of a round
+        work = bound.round_length * (VISIT + problem.examples.products / problem.n)  # of a round
+        if copies:
+            work /= _DISTANCE
         self.price = _LOOK * problem.n / work  # of a look, in rounds
         self.flatness = 1 / largest_of(problem.common_l)  # tells what visits win at least
         self._pause = (1, 1)  # rounds from one look to the next, and those that are left
         self._squares = (-1, 0.0)  # an iteration, and λn‖w‖² there
-        self._line = Extrapolation(bound, work)
+        self._line = Extrapolation(bound, work, copies)
 
     def told(self, state: State) -> tuple[Any, ...]:
         """What the kernel takes, see ``cpp/kernels/rescaling.hpp``."""
