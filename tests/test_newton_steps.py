@@ -65,11 +65,14 @@ def test_a_step_is_newton_s(name, layout, weighted, intercept):
     np.testing.assert_allclose(look.derivatives, again.derivatives, atol=1e-13)
 
 
-@pytest.mark.parametrize("d", [1, 3, 7, 8, 9, 16, 31, 33, 63, 64])
+@pytest.mark.parametrize("d", [1, 3, 7, 8, 9, 16, 31, 33, 63, 64, 65, 127, 128])
 @pytest.mark.parametrize("n", [1, 31, 32, 33, 200])
-def test_tiles_and_lines_of_any_length(n, d):
+@pytest.mark.parametrize("stored", [1.0, 0.3, 0.1])
+def test_tiles_and_lines_of_any_length(n, d, stored):
     rng = np.random.default_rng(n + d)
     X = rng.normal(size=(n, d)) / np.sqrt(d)
+    if stored < 1:
+        X = sparse.csr_array(X * (rng.random((n, d)) < stored))
     problem = df.Problem(X, df.losses.Squared(rng.normal(size=n)), 0.1)
     w = rng.normal(size=d)
     expected = literal_step(problem, w)
@@ -172,8 +175,8 @@ def test_zero_may_be_the_optimum():
 
 def test_it_is_for_few_data_alone():
     assert few(entries_at_once(make_problem(), 1e-6))
-    assert entries_at_once(make_problem(d=65), 1e-6) == np.inf
-    assert entries_at_once(make_problem(n=20_000), 1e-6) == np.inf
+    assert entries_at_once(make_problem(d=129), 1e-6) == np.inf
+    assert entries_at_once(make_problem(n=100_000), 1e-6) == np.inf
     X, y = make_data("logistic")
     for loss, options in [
         (df.losses.Logistic(y), {"regulariser": df.regularisers.L2L1(0.1)}),
@@ -181,9 +184,9 @@ def test_it_is_for_few_data_alone():
         (df.losses.Tukey(y), {}),
     ]:
         assert entries_at_once(df.Problem(X, loss, 0.1, **options), 1e-6) == np.inf
-    problem = make_problem(d=65)
-    with pytest.raises(ValueError, match="at most 64 features"):
-        problem.newton_steps(np.zeros(65), 1e-6, 10)
+    problem = make_problem(d=129)
+    with pytest.raises(ValueError, match="at most 128 features"):
+        problem.newton_steps(np.zeros(129), 1e-6, 10)
 
 
 def test_more_data_are_weighed_against_other_methods():
@@ -193,7 +196,25 @@ def test_more_data_are_weighed_against_other_methods():
     assert not few(entries_at_once(problem, 1e-6))
     assert entries_at_once(problem, 1e-6) < estimate(problem, 1e-6).entries
     assert len(df.solve(problem, method="auto").history) == 2
-    X, y = make_data("logistic", n=1600, d=60)
-    easy = df.Problem(X, df.losses.SmoothedHinge(y), 100.0)
+    X, y = make_data("logistic", n=1400, d=120)
+    easy = df.Problem(X, df.losses.SmoothedHinge(y), 1000.0)
+    assert estimate(easy, 0.1).best == "dfsdca"
     assert estimate(easy, 0.1).entries < entries_at_once(easy, 0.1) < np.inf
-    assert "by estimated cost" in df.solve(easy, method="auto", tol=0.1).message
+    assert "dfSDCA was chosen by estimated cost" in df.solve(easy, method="auto", tol=0.1).message
+
+
+def test_where_the_loop_of_newton_s_method_would_be_chosen_the_call_is():
+    X, y = make_data("smoothed-hinge", n=8000, d=60)
+    problem = df.Problem(X, df.losses.SmoothedHinge(y), 1e-6)
+    costs = estimate(problem, 1e-6)
+    assert costs.best == "newton"
+    assert costs.entries < entries_at_once(problem, 1e-6) < np.inf
+    assert "one call" in df.solve(problem, method="auto").message
+
+
+def test_who_has_little_time_is_asked_on_the_way():
+    X, y = make_data("logistic", n=8000, d=60)
+    problem = df.Problem(X, df.losses.Logistic(y), 1e-6)
+    for limit, once in ((0.1, False), (10.0, True)):
+        assert ("one call" in df.solve(problem, method="auto", time_limit=limit).message) == once
+    assert "one call" in df.solve(make_problem(), method="auto", time_limit=0.1).message

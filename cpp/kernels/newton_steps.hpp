@@ -3,13 +3,14 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "kernels/inner.hpp"
 #include "kernels/newton_sums.hpp"
 
 namespace dualfree {
 
-constexpr Size most_newton_features = 64;
+constexpr Size most_newton_features = 128;
 
 struct NewtonGoal {
     double lambda, tol, absolute_tol;
@@ -24,37 +25,52 @@ struct NewtonSteps {
     bool stuck = false;  // no step along the last direction is short enough, or the Hessian is not positive in floating point
 };
 
+// The draws behind a Hessian: those of the first one, and what |A_i|^2 is. Each time that a step leaves more than `enough` of the
+// square of the gradient there are `growth` times as many.
+struct NewtonSample {
+    static constexpr double enough = 0.01;
+    static constexpr Size growth = 4;
+    Size draws;
+    const double* squares;
+};
+
 // Up to `most` steps from w, which follows; margins, derivatives and the gradient of the sum of the losses are those at w, unless
-// it is stuck. The weight of a constant feature, an intercept, has no penalty, and the goal is for the best one.
+// it is stuck. Where there are fewer draws than examples, Hessians are estimates, and one that should do for the last step is kept. The
+// weight of a constant feature, an intercept, has no penalty, and the goal is for the best one.
 template <class R>
-NewtonSteps newton_steps(const R& rows, const TileLoss& loss, const NewtonGoal& goal, Size most, double* w, double* gradient,
-                         double* margins, double* derivatives) {
+NewtonSteps newton_steps(const R& rows, const TileLoss& loss, const NewtonGoal& goal, Size most, NewtonSample sample, double* w,
+                         double* gradient, double* margins, double* derivatives) {
     constexpr double sufficient = 1e-4, rounding = 4e-15, shortest = 1e-12;
     const double n = double(rows.n);
-    NewtonSums sums(rows.d);
+    NewtonSums<R> sums(rows, loss);
     const Size d = rows.d, penalised = rows.constant != 0 ? d - 1 : d;
-    Lines here = sums.line(), g = sums.line(), direction = sums.line(), there = sums.line();
-    std::copy(w, w + d, here.data());
+    double *here = sums.line(), *there = sums.line(), *g = sums.line(), *direction = sums.line();
+    std::copy(w, w + d, here);
     // P at a point, and g its gradient.
-    const auto look = [&](const Lines& point) {
-        sums.look(rows, loss, point.data(), margins, derivatives);
-        for (Size j = 0; j < d; ++j) g.data()[j] = sums.gradient.data()[j] / n;
-        for (Size j = 0; j < penalised; ++j) g.data()[j] += goal.lambda * point.data()[j];
-        return sums.total / n + 0.5 * goal.lambda * inner(point.data(), 1, point.data(), 1, penalised);
+    const auto look = [&](const double* point) {
+        sums.look(point, margins, derivatives);
+        for (Size j = 0; j < d; ++j) g[j] = sums.gradient[j] / n;
+        for (Size j = 0; j < penalised; ++j) g[j] += goal.lambda * point[j];
+        return sums.total / n + 0.5 * goal.lambda * inner(point, 1, point, 1, penalised);
     };
-    const auto square_of = [&] {
-        return penalised == d ? inner(g.data(), 1, g.data(), 1, d) : sums.square_without_last(g.data());
-    };
+    const auto square_of = [&] { return penalised == d ? inner(g, 1, g, 1, d) : sums.system.square_without_last(g); };
     NewtonSteps done;
     double value = look(here), square = square_of();
+    bool keep = false;
     while (done.count < most && !goal.reached(value, square)) {
-        sums.curve(rows, loss, margins);
-        done.stuck = !std::isfinite(value) || !sums.solve(n, goal.lambda, penalised, g.data(), direction.data());
-        if (done.stuck) break;
-        const double slope = -inner(g.data(), 1, direction.data(), 1, d), before = square;
+        if (!keep) {
+            if (sample.draws < rows.n)
+                sums.curve_by_draws(margins, sample.squares, sample.draws);
+            else
+                sums.curve(margins);
+            done.stuck = !std::isfinite(value) || !sums.system.factorise(n, goal.lambda, penalised);
+            if (done.stuck) break;
+        }
+        sums.system.solve(g, direction);
+        const double slope = -inner(g, 1, direction, 1, d), before = square;
         double t = 1, next = 0;
         for (;; t *= 0.5) {
-            for (Size j = 0; j < d; ++j) there.data()[j] = here.data()[j] - t * direction.data()[j];
+            for (Size j = 0; j < d; ++j) there[j] = here[j] - t * direction[j];
             next = look(there), square = square_of();
             const bool alike = std::abs(next - value) <= rounding * std::abs(value) && -slope <= rounding * std::abs(value);
             if (alike ? square < before : next <= value + sufficient * t * slope) break;
@@ -64,13 +80,16 @@ NewtonSteps newton_steps(const R& rows, const TileLoss& loss, const NewtonGoal& 
             }
         }
         if (done.stuck) break;
-        here.swap(there);
+        std::swap(here, there);
         value = next;
         ++done.count;
+        const double left = square / before;
+        keep = t == 1 && goal.reached(value, left * square);
+        if (!keep && left > NewtonSample::enough) sample.draws *= NewtonSample::growth;
     }
     done.total = sums.total;
-    std::copy(here.data(), here.data() + d, w);
-    std::copy(sums.gradient.data(), sums.gradient.data() + d, gradient);
+    std::copy(here, here + d, w);
+    std::copy(sums.gradient, sums.gradient + d, gradient);
     return done;
 }
 

@@ -21,6 +21,8 @@ AUTOMATIC = ("auto", "auto-copies")
 _LOOK_AFTER = {"dfsdca": 20.0, "lbfgs": 10.0}
 _PATIENCE = {"dfsdca": 1.0, "lbfgs": 0.6}  # what may be left in the time of another: L-BFGS is slower than it begins
 _SPENT = {"dfsdca": math.inf, "lbfgs": 1.5}  # times as long as the other would take: then the rest may take for ever
+_SURELY = 1.2  # times as much as one call of Newton's method must another method cost; his loop always does
+_NO_TIME = 0.25  # seconds, within which a call that nobody can stop may not be done
 _COPIES_PAY = 1.2  # times as fast, by estimate: below, it is not worth an answer that depends on the number of threads
 
 
@@ -89,7 +91,9 @@ def solve_automatically(
     at_once = math.inf if watched else entries_at_once(problem, limits.tol)
     if not few(at_once):
         costs = costs or estimate(problem, limits.tol)
-    if costs is None or at_once <= costs.entries:
+        if limits.time_limit < _NO_TIME:
+            at_once = math.inf
+    if costs is None or at_once < (math.inf if costs.best == "newton" else costs.entries / _SURELY):
         done = solve_at_once(problem, options)
         if done is not None:
             return done

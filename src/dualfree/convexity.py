@@ -12,8 +12,7 @@ losses have such κ_i where some weight is negative.
 import math
 import sys
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,8 +30,7 @@ class ConvexityWarning(UserWarning):
     """P may not be convex, so that what is said of its minimum rests on an assumption."""
 
 
-@dataclass(frozen=True)
-class Convexity:
+class Convexity(NamedTuple):
     """What is known of the convexity of P.
 
     Attributes

@@ -1,15 +1,13 @@
 """When a run ends, and how often it is looked at."""
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from dualfree.arrays import not_negative, positive
 from dualfree.result import Certificate
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """When to stop, and how often to look."""
 
     tol: float
@@ -32,12 +30,12 @@ class Limits:
 
     def regular(self) -> "Limits":
         """The same with an evaluation after each epoch, where it was left open how often to look."""
-        return self if self.evaluate_every is not None else replace(self, evaluate_every=1.0)
+        return self if self.evaluate_every is not None else self._replace(evaluate_every=1.0)
 
     def less(self, epochs: float, seconds: float) -> "Limits":
         """What is left for another run: an epoch and a millisecond at least, or it could not begin."""
         within = max(self.time_limit - seconds, 1e-3)
-        return replace(self, max_epochs=max(self.max_epochs - epochs, 1.0), time_limit=within)
+        return self._replace(max_epochs=max(self.max_epochs - epochs, 1.0), time_limit=within)
 
     def goal(self, value: float) -> float:
         """The gap that is small enough at this value."""

@@ -167,16 +167,22 @@ def hessian_passes(problem: Problem, rows: int, entries: float | None = None) ->
     return (rows * each + _FACTOR[problem.examples.dense] * problem.d**3) / max(1, problem.examples.products)
 
 
-def rough_start(problem: Any) -> Floats:
+def rough_visits(problem: Any) -> int:
+    """Visits of the rough start."""
+    hard = problem.examples.typical_square_norm * largest_of(problem.common_l) > problem.lam * problem.n
+    return int(min(max(1, problem.n // _PART[hard]), _VISITS_A_FEATURE * problem.d))
+
+
+def rough_start(problem: Any, gently: bool = False) -> Floats:
     """A point to begin at: a fraction of an epoch of dfSDCA, with a λ that is large enough for its first steps.
 
     The more so where a few rows are much longer than others: what they move, no other visit undoes, and where it has
-    gone too far losses are flat, so that Newton's steps are too long.
+    gone too far losses are flat, so that Newton's steps are too long. `gently` is for steps that no memory of earlier
+    ones mends.
     """
     n, examples, largest = problem.n, problem.examples, largest_of(problem.common_l)
     typical = examples.typical_square_norm
-    curvature = typical * largest
-    count = min(max(1, n // _PART[curvature > problem.lam * n]), _VISITS_A_FEATURE * problem.d)
+    count = rough_visits(problem)
     w, alpha = memory.zeros(problem.d), memory.zeros(examples.total)
     draws = Draws(spread_sample(n, count, 0, mixed=True))
     # One curvature for all: at least that of any row that is not four times as long as others.
@@ -185,7 +191,7 @@ def rough_start(problem: Any) -> Floats:
         known = examples.square_norms
         squares = np.maximum(squares, known)
         felt = math.sqrt(inner(known, known) / n)  # the root of the typical one and of that by length
-    caution = _CAUTION[count == _VISITS_A_FEATURE * problem.d]
+    caution = _CAUTION[gently or count == _VISITS_A_FEATURE * problem.d]
     inverse = 1 / max(problem.lam * n, caution * felt * largest)
     problem.examples.dfsdca(problem.loss.native, NEARLY, squares * inverse, inverse, draws, 0.0, alpha, w)
     if problem.intercept:

@@ -15,6 +15,7 @@ from dualfree.losses.builtin import BuiltIn
 from dualfree.problem.values import Values
 
 _COARSE = 1e-6
+_NOTHING = np.empty(0)
 
 
 class Passes(Values):
@@ -44,15 +45,20 @@ class Passes(Values):
         return Look(w, self._looked(w, total, gradient), z, derivatives)
 
     def newton_steps(
-        self, w: Floats, tol: float, most: int, absolute_tol: float = 0.0
+        self, w: Floats, tol: float, most: int, absolute_tol: float = 0.0, draws: int | None = None
     ) -> tuple[Look | None, int, bool]:
         """Up to `most` steps of Newton's method from w, in place, until the gap that `look` knows is small enough.
 
+        The first Hessian is from so many `draws` of examples, with probabilities in the proportion of ``φ_i''‖A_i‖²``,
+        and later ones from four times as many each time that a step leaves too much; by default from all.
+
         A look at where they led, how many there were, and whether a step is missing: then there is no look. For up to
-        64 features (an intercept is one more), rows in memory, a built-in convex loss and no L1 part.
+        128 features (an intercept is one more), rows in memory, a built-in convex loss and no L1 part.
         """
         z, derivatives, gradient = memory.empty(self.n), memory.empty(self.n), memory.empty(self.d)
-        setting = (self.examples.native, self.loss.native, self.lam, tol, absolute_tol, most)
+        sampled = draws is not None and draws < self.n
+        sample = (draws, self.examples.square_norms) if sampled else (self.n, _NOTHING)
+        setting = (self.examples.native, self.loss.native, self.lam, tol, absolute_tol, most, *sample)
         if not self.intercept:
             steps, total, stuck = kernels.newton_steps(*setting, w, gradient, z, derivatives)
             look = None if stuck else Look(w.copy(), self._looked(w, total, gradient), z, derivatives)

@@ -1,0 +1,76 @@
+// The equations of a step of Newton's method, for few features.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/inner.hpp"
+#include "kernels/lines.hpp"
+#include "losses.hpp"
+
+namespace dualfree {
+
+// The sum of curvature_i A_i A_i^T, its upper triangle by lines, and then its Cholesky factor in the same place.
+class NewtonSystem {
+    Size d, stride;
+    double *lines, *last;  // the last column too, from before there was a factor
+
+    double* line(Size k) const { return lines + k * stride; }
+
+public:
+    NewtonSystem(Size features, LinesRoom& room)
+        : d(features), stride(line_length(features)), lines(room.take(stride * stride)), last(room.take(stride)) {}
+
+    static Size room(Size features) { return line_length(features) * (line_length(features) + 1); }
+
+    double* hessian() { return lines; }
+    void clear() { std::fill(lines, lines + stride * stride, 0.0); }
+
+    // The square of g without its last entry, at the best value of the last feature, by the last Hessian.
+    double square_without_last(const double* g) const {
+        if (!(last[d - 1] > 0)) return infinity;
+        const double move = g[d - 1] / last[d - 1];
+        double square = 0;
+        for (Size j = 0; j < d - 1; ++j) square += (g[j] - move * last[j]) * (g[j] - move * last[j]);
+        return square;
+    }
+
+    // The factor of hessian / n + lambda I, I for the first `penalised` features; false where it has none.
+    bool factorise(double n, double lambda, Size penalised) {
+        for (Size k = 0; k < d; ++k) last[k] = line(k)[d - 1];
+        for (Size k = 0; k < d; ++k)
+            for (Size j = k / lines_high * lines_high; j < stride; j += lines_wide) wide_at(line(k) + j) /= n;
+        for (Size k = 0; k < penalised; ++k) line(k)[k] += lambda;
+        return factorise();
+    }
+
+    // out = (hessian / n + lambda I)^-1 g, by that factor.
+    void solve(const double* g, double* out) const {
+        std::copy(g, g + d, out);
+        for (Size k = 0; k < d; ++k) {
+            out[k] /= line(k)[k];
+            for (Size j = k + 1; j < d; ++j) out[j] -= out[k] * line(k)[j];
+        }
+        for (Size k = d - 1; k >= 0; --k) out[k] = (out[k] - inner(line(k) + k + 1, 1, out + k + 1, 1, d - k - 1)) / line(k)[k];
+    }
+
+private:
+    // U with U^T U = the matrix, a block of lines after the other: first what the lines above take from it, then its own.
+    bool factorise() {
+        for (Size first = 0; first < d; first += lines_high) {
+            add_line_products(first, lines + first, lines, stride, first, -1.0, line(first));
+            for (Size k = first; k < std::min(d, first + lines_high); ++k) {
+                const double* const pivot = line(k);
+                if (!(pivot[k] > 0)) return false;
+                const double inverse = 1 / std::sqrt(pivot[k]);
+                for (Size j = k; j < stride; ++j) line(k)[j] *= inverse;
+                for (Size i = k + 1; i < std::min(d, first + lines_high); ++i) {
+                    const double share = pivot[i];
+                    for (Size j = first; j < stride; j += lines_wide) wide_at(line(i) + j) -= share * wide_at(pivot + j);
+                }
+            }
+        }
+        return true;
+    }
+};
+
+}  // namespace dualfree
