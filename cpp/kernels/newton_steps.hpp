@@ -84,7 +84,7 @@ NewtonSteps newton_steps(const R& rows, const TileLoss& loss, const NewtonGoal& 
         value = next;
         ++done.count;
         const double left = square / before;
-        keep = t == 1 && goal.reached(value, left * square);
+        keep = t == 1 && penalised == d && goal.reached(value, left * square);
         if (!keep && left > NewtonSample::enough) sample.draws *= NewtonSample::growth;
     }
     done.total = sums.total;

@@ -25,7 +25,7 @@ from dualfree.samplings import Nice
 _LOOK, _HESSIAN = (6.2, 0.2), (0.16, 0.016)
 _SPARSE_LOOK, _SPARSE_HESSIAN = (3.0, 0.65), 1.1
 _VISIT = (24.0, 0.2, 1.0)  # and a visit of the rough start: once, and for each entry, a dense and a sparse one
-_MOST = 500_000  # of a step: above, what Python costs is little, and the memory of L-BFGS in `Newton` saves more
+_MOST = 480_000  # of a step: above, what Python costs is little, and the memory of L-BFGS in `Newton` saves more
 # A Hessian is from so many draws for each feature (of sparse and of dense rows: the former may lack some features), or
 # one for so many examples, and begins at a rough start, where there are so many examples for each feature and numbers
 # in X. Else all are taken, and zero is as good a start.
@@ -38,10 +38,9 @@ _STEPS, _HARDER, _DIGITS, _THREE = (0.7, 2.5), ((0.5, 330.0), (0.95, 1.0)), (0.7
 _STRAIGHT, _KINKED = 2.0, 0.7
 _INTERCEPT = 60_000  # what the best one for the last point costs, by NumPy
 _FEW = 210_000  # less than what Python costs in any run of another method, so that there is nothing to compare
-_MOST_STEPS, _ENOUGH = (
-    100,
-    10.0,
-)  # in a call, and about the most that it takes: not worth an estimate where they cost little
+# In a call; and about the most that it takes, for where they cost so little that there is nothing to compare.
+_MOST_STEPS, _ENOUGH = 100, 10.0
+_CALLS = 3  # what the kernel knows of the best intercept is by its last Hessian, and may be too good
 _REASON = "Newton's method was chosen: the data are so few that all of its steps are one call"
 
 
@@ -126,12 +125,18 @@ def solve_at_once(problem: Problem, options: dict[str, Any]) -> Result | None:
     requested(None, options["checkpoint_every"], options["resume"])
     begun, draws = time.perf_counter(), draws_of(problem)
     w = rough_start(problem, gently=True) if draws < problem.n else memory.zeros(problem.d)
-    most = int(min(limits.max_epochs, _MOST_STEPS))
-    look, steps, _ = problem.newton_steps(w, limits.tol, most, limits.absolute_tol, draws)
-    seconds = time.perf_counter() - begun
-    proof = None if look is None else certificate(problem, look.evaluation)
-    if look is None or proof is None or not limits.reached(proof):
+    steps, most = 0, int(min(limits.max_epochs, _MOST_STEPS))
+    for _ in range(_CALLS if problem.intercept else 1):
+        look, more, _ = problem.newton_steps(w, limits.tol, most - steps, limits.absolute_tol, draws * 4**steps)
+        if look is None:
+            return None
+        steps += more
+        proof = certificate(problem, look.evaluation)
+        if limits.reached(proof):
+            break
+    else:
         return None
+    seconds = time.perf_counter() - begun
     rows = [Row(float(steps), steps, seconds, proof.value, proof.gap, proof.gradient_norm)]
     if steps > 0:
         value, conjugate = problem.loss.at_zero(problem.n)
