@@ -10,6 +10,7 @@ import pytest
 
 import dualfree as df
 from dualfree import _native
+from dualfree._native import kernels
 from helpers.problems import LAYOUTS, LOSSES, random_twins, with_layout
 
 SCRIPT = """
@@ -30,13 +31,24 @@ def answers():
                 fast, _ = random_twins(name, seed=2, n=40, d=19)
                 X = with_layout(fast.examples.X.astype(dtype), layout)
                 problem = df.Problem(X, fast.loss, fast.lam)
-                for sampling in ("importance", "nice:7", "independent:0.2"):
+                for sampling in ("importance", "nice:7", "independent:0.2", "restless"):
                     result = df.solve(problem, sampling=sampling, tol=0, max_epochs=5, seed=4)
                     key = f"{name}/{layout}/{dtype.__name__}/{sampling}"
                     found[key] = [*result.w.tolist(), *result.alpha.tolist(), result.certificate.gap]
     found["v"] = df.samplings.Distributed(4, 3).bind(problem).v.tolist()
     found["draws"] = df.samplings.Independent(0.3).bind(problem).draw(0, 50, seed=9).indices.tolist()
+    found["rounds"] = [rounds_of(n) for n in (1, 15, 16, 17, 5003)]
     return found
+
+
+def rounds_of(n):
+    """Visits of some rounds; unrests are powers of two, whose sums are exact in any order."""
+    unrest = 2.0 ** np.random.default_rng(n).integers(-12, 3, n)
+    order, visits = np.empty(n + 1, dtype=np.int64), []
+    for k in range(20):
+        kernels.draw_restless(9, k, unrest, n // 8, False, 0.0, order)
+        visits.extend(order[: n // 8].tolist())
+    return visits
 
 
 @pytest.mark.parametrize("level", _native.SUPPORTED)
@@ -48,7 +60,8 @@ def test_same_answers_on_every_instruction_set(level):
     chosen, compiled, theirs = json.loads(done.stdout)
     assert (chosen, compiled) == (level, level)
     ours = answers()
-    assert theirs["draws"] == ours["draws"]
+    for key in ("draws", "rounds"):
+        assert theirs.pop(key) == ours.pop(key)
     for key, values in ours.items():
         np.testing.assert_allclose(theirs[key], values, rtol=1e-10, atol=1e-10, err_msg=key)
 

@@ -3,6 +3,7 @@
 // and w with it, at which the dual is about largest. Where examples have much in common, visits go the same way for many epochs, and
 // t is the momentum that takes them there.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -56,7 +57,7 @@ struct Momentum {
     }
 };
 
-// The present point and the one before, which are changed into each other, and what they belong to.
+// The present point and where it was before, and what they belong to.
 struct Line {
     const Rows& rows;
     const AnyLoss& loss;
@@ -74,14 +75,15 @@ class Extrapolation {
 
     // What `momentum` tells is the same in each thread. Returns what lambda n ||w||^2 has grown by.
     double end_round(Turn& turn, Momentum& momentum, double offset) {
-        const Way way = momentum.known ? try_line(turn, momentum, offset) : Way{};
-        const bool taken = way.won > 0;
-        turn.each([&](int t) {
-            end_line(taken, low(line_.n, t), low(line_.n, t + 1), line_.alpha, line_.alpha_before);
-            end_line(taken, low(line_.d, t), low(line_.d, t + 1), line_.w, line_.w_before);
-        });
+        const Line& l = line_;
+        Way way;
+        if (momentum.known) way = go_along_line(turn, momentum, offset);
+        if (!momentum.known)
+            copy(turn, l.alpha, l.w, l.alpha_before, l.w_before);
+        else if (!(way.won > 0))
+            copy(turn, l.alpha_before, l.w_before, l.alpha, l.w);
         momentum.end_try(way.won);
-        return taken ? 2 * way.squares : 0.0;
+        return way.won > 0 ? 2 * way.squares : 0.0;
     }
 
   private:
@@ -98,8 +100,15 @@ class Extrapolation {
     Part& part(int t) { return parts_[std::size_t(t)]; }
     Size low(Size size, int t) const { return cut(size, Size(parts_.size()), t); }
 
-    // The point is tried where alpha and w were before. The first part mends w where some examples are held.
-    Way try_line(Turn& turn, Momentum& momentum, double offset) {
+    void copy(Turn& turn, const double* alpha, const double* w, double* to_alpha, double* to_w) {
+        turn.each([&](int t) {
+            std::copy(alpha + low(line_.n, t), alpha + low(line_.n, t + 1), to_alpha + low(line_.n, t));
+            std::copy(w + low(line_.d, t), w + low(line_.d, t + 1), to_w + low(line_.d, t));
+        });
+    }
+
+    // Nothing is won where it should not have gone. The first part mends w where some examples are held.
+    Way go_along_line(Turn& turn, Momentum& momentum, double offset) {
         const Line& l = line_;
         turn.each([&](int t) {
             part(t).examples = bend_of(l.loss, l.alpha, l.alpha_before, offset, low(l.n, t), low(l.n, t + 1));
@@ -121,23 +130,25 @@ class Extrapolation {
             gone.add(p.gone);
             held += Size(p.held.examples.size());
         }
-        turn.each([&](int t) {
-            if (t == 0) mend();
-        });
-        const double squares = features.change(step) + mended_, won = -(gone.grown + squares);
+        const double squares = features.change(step) + (held > 0 ? mend(turn) : 0.0), won = -(gone.grown + squares);
         if (!(won > momentum.doubt(step) * features.size)) return {};
         momentum.move(step, gone.moved, held);
         return {won, squares};
     }
 
-    void mend() {
-        mended_ = 0;
-        for (const Part& p : parts_) mended_ += hold_back(line_.rows, p.held, line_.inverse, line_.w_before);
+    // What lambda n ||w||^2 / 2 grows by.
+    double mend(Turn& turn) {
+        turn.each([&](int t) {
+            if (t > 0) return;
+            mended_ = 0;
+            for (const Part& p : parts_) mended_ += hold_back(line_.rows, p.held, line_.inverse, line_.w);
+        });
+        return mended_;
     }
 
     const Line line_;
     std::vector<Part> parts_;
-    double mended_ = 0;  // what lambda n ||w||^2 / 2 grew by when w was mended
+    double mended_ = 0;  // by the first thread, for all
 };
 
 }  // namespace dualfree

@@ -77,9 +77,9 @@ struct Gone {
     void add(const Gone& other) { grown += other.grown, moved += other.moved; }
 };
 
-// To the point of the line, or as far as each conjugate is finite: it goes to `before`.
+// To the point of the line, or as far as each conjugate is finite; where alpha was goes to `before`.
 template <class Scalar, class W>
-Gone go_along(const Losses<Scalar, W>& loss, double t, double offset, const double* alpha, double* before, Size first, Size last, Held& held) {
+Gone go_along(const Losses<Scalar, W>& loss, double t, double offset, double* alpha, double* before, Size first, Size last, Held& held) {
     constexpr Size block = 256;
     const Scalar f = loss.f;
     const W weight = loss.weight;
@@ -96,7 +96,8 @@ Gone go_along(const Losses<Scalar, W>& loss, double t, double offset, const doub
             grown += k * (most_growth(f, a, to - a, y[i]) + offset * (to - a));
             moved += k * k * (to - a) * (to - a);
             off[at] = k * (to - wanted);
-            before[i] = k * to;
+            before[i] = alpha[i];
+            alpha[i] = k * to;
         }
         for (Size at = 0; at < count; ++at)
             if (off[at] != 0) held.add(from + at, off[at]);
@@ -104,8 +105,12 @@ Gone go_along(const Losses<Scalar, W>& loss, double t, double offset, const doub
     return {grown, moved};
 }
 
-inline void go_along(double t, const double* w, double* before, Size first, Size last) {
-    for (Size j = first; j < last; ++j) before[j] = w[j] + t * (w[j] - before[j]);
+inline void go_along(double t, double* w, double* before, Size first, Size last) {
+    for (Size j = first; j < last; ++j) {
+        const double now = w[j];
+        w[j] = now + t * (now - before[j]);
+        before[j] = now;
+    }
 }
 
 inline Bend bend_of(const AnyLoss& loss, const double* alpha, const double* before, double offset, Size first, Size last) {
@@ -117,7 +122,7 @@ inline Bend bend_of(const AnyLoss& loss, const double* alpha, const double* befo
     return std::visit(any, loss);
 }
 
-inline Gone go_along(const AnyLoss& loss, double t, double offset, const double* alpha, double* before, Size first, Size last, Held& held) {
+inline Gone go_along(const AnyLoss& loss, double t, double offset, double* alpha, double* before, Size first, Size last, Held& held) {
     const auto known = [&](const auto& l) { return go_along(l, t, offset, alpha, before, first, last, held); };
     const auto any = [&]<class Scalar>(const Losses<Scalar>& l) {
         if constexpr (HasRay<Scalar>) return with_weights_known(l, known);
@@ -138,14 +143,6 @@ inline double hold_back(const Rows& rows, const Held& held, double inverse, doub
             return change;
         },
         rows);
-}
-
-// The point that was tried is in `before`, and becomes the present one where it is taken.
-inline void end_line(bool taken, Size first, Size last, double* now, double* before) {
-    if (taken)
-        std::swap_ranges(now + first, now + last, before + first);
-    else
-        std::copy(now + first, now + last, before + first);
 }
 
 }  // namespace dualfree

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/draws.hpp"
+#include "kernels/picks.hpp"
 #include "losses.hpp"
 
 namespace dualfree {
@@ -76,28 +77,6 @@ inline double round_threshold(const double* u, Size n, Size count, double guess)
     const Size stride = n < 10'000 ? 1 : 7;  // a sample tells well enough
     const double more = stride == 1 ? 1.03 * double(count) + 1 : 1.1 * double(count);
     return threshold(u, n, stride, std::min(double(n), more) / double(stride), guess);
-}
-
-// Those of the examples first .. last - 1 that are picked, i with probability min(1, u_i / t), in order; their number.
-// Systematic: the probabilities are laid end to end and every whole number that a random offset meets is a pick, so that
-// one random word does for all.
-inline Size pick_restless(const double* u, Size first, Size last, double t, Word random, Size* out) {
-    constexpr std::uint32_t one = 1u << 31;
-    constexpr Size block = 256;  // at a time, so that probabilities become whole numbers by SIMD
-    const double scale_to = double(one) / t;
-    std::uint32_t at = std::uint32_t(random) % one, step[block];
-    Size kept = 0;
-    for (Size from = first; from < last; from += block) {
-        const Size size = std::min(block, last - from);
-        for (Size k = 0; k < size; ++k) step[k] = std::uint32_t(std::int32_t(std::min(u[from + k] * scale_to, double(one - 1))));
-        for (Size k = 0; k < size; ++k) {
-            at += step[k];
-            out[kept] = from + k;
-            kept += at / one;
-            at %= one;
-        }
-    }
-    return kept;
 }
 
 // `count` of the `kept` entries of `out`, at random and in random order, come first.
