@@ -103,6 +103,12 @@ static double bound_inner(Vector first, Vector second) {
     return inner(first.data(), first.stride(0), second.data(), second.stride(0), Size(first.size()));
 }
 
+static void bound_go_between(In<double> first, double t, Out<double> last) {
+    require_size("last", last.size(), Size(first.size()));
+    nb::gil_scoped_release release;
+    go_between(first.data(), t, last.data(), Size(first.size()));
+}
+
 static void bound_margins(nb::tuple rows_tuple, In<double> w, Out<double> out, std::optional<In<Size>> indices,
                           int threads) {
     const Rows rows = rows_from(rows_tuple);
@@ -165,7 +171,21 @@ static void bound_upper_gram(nb::tuple rows_tuple, In<Size> indices, In<double> 
         rows);
 }
 
+template <class Value>
+static void bound_write_rows(nb::tuple rows_tuple, In<Size> indices, In<double> factors, Out<Value> out) {
+    const Rows rows = rows_from(rows_tuple);
+    require_examples(indices, examples_of(rows));
+    require_size("factors", factors.size(), Size(indices.size()));
+    require_size("out", out.size(), Size(indices.size()) * features_of(rows));
+    nb::gil_scoped_release release;
+    std::visit([&](const auto& r) { write_rows(r, indices.data(), Size(indices.size()), factors.data(), out.data()); }, rows);
+}
+
 void bind_passes(nb::module_& module) {
+    module.def("write_rows", &bound_write_rows<double>, nb::arg("rows"), nb::arg("indices"), nb::arg("factors"),
+               nb::arg("out").noconvert());
+    module.def("write_rows", &bound_write_rows<float>, nb::arg("rows"), nb::arg("indices"), nb::arg("factors"),
+               nb::arg("out").noconvert());
     module.def("loss_and_gradient", &bound_loss_and_gradient, nb::arg("rows"), nb::arg("loss"), nb::arg("w"),
                nb::arg("gradient").noconvert(), nb::arg("indices") = nb::none(), nb::arg("margins") = nb::none(),
                nb::arg("derivatives") = nb::none(), nb::arg("threads") = 1);
@@ -177,6 +197,7 @@ void bind_passes(nb::module_& module) {
                nb::arg("margins").noconvert(), nb::arg("threads") = 1);
     module.def("settle", &bound_settle, nb::arg("sums").noconvert(), nb::arg("w"), nb::arg("n"), nb::arg("lam"));
     module.def("settle_gradient", &bound_settle_gradient, nb::arg("sum").noconvert(), nb::arg("w"), nb::arg("n"), nb::arg("lam"));
+    module.def("go_between", &bound_go_between, nb::arg("first"), nb::arg("t"), nb::arg("last").noconvert());
     module.def("inner", &bound_inner, nb::arg("first"), nb::arg("second"));
     module.def("margins", &bound_margins, nb::arg("rows"), nb::arg("w"), nb::arg("out").noconvert(),
                nb::arg("indices") = nb::none(), nb::arg("threads") = 1);

@@ -1,4 +1,4 @@
-// Products of two vectors, without BLAS, whose way takes longer than the sum itself.
+// Products and sums of two vectors, without BLAS, whose way takes longer than the sum itself.
 #pragma once
 #include "basics.hpp"
 
@@ -15,6 +15,12 @@ inline double inner(const double* a, Size a_stride, const double* b, Size b_stri
     for (; j < size; ++j) rest += a[j * a_stride] * b[j * b_stride];
     for (const double part : parts) rest += part;
     return rest;
+}
+
+// last becomes first + t (last - first).
+inline void go_between(const double* first, double t, double* last, Size size) {
+#pragma omp simd
+    for (Size j = 0; j < size; ++j) last[j] = first[j] + t * (last[j] - first[j]);
 }
 
 }  // namespace dualfree

@@ -98,9 +98,8 @@ def _of_a_row(problem: Problem) -> tuple[float, float]:
     """What a row takes of a look, and of a Hessian."""
     examples, d = problem.examples, problem.d
     if not examples.dense and scattered(examples.X, examples.stored):
-        return _SPARSE_LOOK[0] + _SPARSE_LOOK[
-            1
-        ] * examples.stored / problem.n, _SPARSE_HESSIAN * examples.hessian_entries
+        once, entry = _SPARSE_LOOK
+        return once + entry * examples.stored / problem.n, _SPARSE_HESSIAN * examples.hessian_entries
     return _LOOK[0] + _LOOK[1] * d, d * (_HESSIAN[0] + _HESSIAN[1] * d)
 
 

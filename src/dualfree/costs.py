@@ -34,8 +34,10 @@ _CROWD, _CROWD_ROOT = 2.5, 0.3
 _FEWEST = (1.0, 0.28)  # epochs in any case: once, and for each factor e of the tolerance
 _RENEWED = (50.0, 0.6)  # Hessians of Newton's method beside the first: the hardness that asks for one, and a power
 # Passes of L-BFGS: so many times a power of the factors e of the tolerance and one of the condition number, with few
-# and with many examples for each feature (see `crowd`).
-_LBFGS_TIMES, _LBFGS_DIGITS, _LBFGS_ROOT = (1.7, 4.2), (0.75, 0.53), (0.5, 0.15)
+# and with many examples for each feature (see `crowd`); and where the curvature is the same everywhere, so that each
+# step is the best one of its line.
+_LBFGS = ((1.7, 4.2), (0.75, 0.53), (0.5, 0.15))
+_LBFGS_QUADRATIC = ((2.8, 6.5), (0.6, 0.34), (0.31, 0.08))
 # Times as many where the loss is straight nearly everywhere, and where X is dense or nearly so, whose features are
 # seldom unlike, and examples may lose their curvature.
 _LBFGS_STRAIGHT, _LBFGS_DENSE = 2.0, 1.5
@@ -136,13 +138,14 @@ def _entries(problem: Problem) -> tuple[float, float, float]:
 
 def _lbfgs_passes(problem: Problem, digits: float, hardness: float) -> float:
     part = crowd(problem)
-    found = digits ** between(_LBFGS_DIGITS, part) * (1 + hardness) ** between(_LBFGS_ROOT, part)
+    times, power, root = (between(ends, part) for ends in (_LBFGS_QUADRATIC if problem.loss.quadratic else _LBFGS))
+    found = times * digits**power * (1 + hardness) ** root
     if isinstance(problem.loss, BuiltIn) and problem.loss.straight:
         found *= _LBFGS_STRAIGHT
     examples = problem.examples
     if examples.stored >= CROWDED * problem.n * examples.d and not problem.loss.quadratic:
         found *= _LBFGS_DENSE
-    return between(_LBFGS_TIMES, part) * float(found)
+    return float(found)
 
 
 def _dfsdca(problem: Problem, digits: float, hardness: float) -> float:

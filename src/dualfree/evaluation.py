@@ -17,6 +17,7 @@ class Squares(NamedTuple):
     apart: float
 
 
+_NEAR = 0.05  # of a step: the square of that, of what the step wins, is left
 _NO_SQUARES = Squares(np.nan, np.inf, np.nan)
 
 
@@ -56,9 +57,31 @@ class Evaluation(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What one pass tells of a point: ``w``, its evaluation, ``A_iᵀw`` and ``φ_i'(A_iᵀw)``."""
+    """What one pass tells of a point: ``w``, its evaluation, ``A_iᵀw`` and ``φ_i'(A_iᵀw)``.
+
+    What is known without a pass is off by so many times what a pass is off by rounding: `blur`.
+    """
 
     w: Floats
     evaluation: Evaluation
     margins: Floats
     derivatives: Floats
+    blur: float = 1.0
+
+    def least_on_line(self, there: "Look") -> tuple[float, float]:
+        """T and P at ``w + t (v − w)``, v that of another look, where P is least if its curvature is the same all over.
+
+        P is a parabola on that line then, of which the slopes at both points tell the least. Where that is not far from
+        v, or nowhere, t is 1.
+        """
+        way = there.w - self.w
+        slope, slope_there = inner(self.evaluation.gradient, way), inner(there.evaluation.gradient, way)
+        bend = slope_there - slope
+        if not bend > 0 or abs(slope_there) <= _NEAR * bend:
+            return 1.0, there.evaluation.value
+        t = -slope / bend
+        return t, self.evaluation.value + 0.5 * t * slope
+
+    def blur_at(self, t: float, there: "Look") -> float:
+        """That of what both tell of the point ``w + t (v − w)``."""
+        return abs(1 - t) * self.blur + abs(t) * there.blur

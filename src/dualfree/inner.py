@@ -1,4 +1,4 @@
-"""Products of vectors that no library's threads have a hand in."""
+"""Sums over vectors that no library's threads have a hand in."""
 
 import math
 
@@ -25,3 +25,17 @@ def inner(first: Floats, second: Floats) -> float:
 def norm(values: Floats) -> float:
     """``‖v‖`` in the same way."""
     return math.sqrt(inner(values, values))
+
+
+def go_between(first: Floats, t: float, last: Floats) -> None:
+    """``v ← u + t (v − u)`` in place, in one go.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> v = np.ones(2)
+    >>> go_between(np.zeros(2), 0.25, v)
+    >>> v.tolist()
+    [0.25, 0.25]
+    """
+    kernels.go_between(first, t, last)

@@ -119,6 +119,17 @@ class ClusterProblem(Problem):
             self._last = w.copy(), self.crew.attempt(lambda: self._look(w))
         return self._last[1]
 
+    def least_on_line(self, here: Look, there: Look) -> Look:
+        """As `Problem.least_on_line`; not with an intercept, which is no better than it need be."""
+        t, value = here.least_on_line(there)
+        if self.intercept or t == 1:
+            return there
+        point = here.w + t * (there.w - here.w)
+        gradient = here.evaluation.gradient + t * (there.evaluation.gradient - here.evaluation.gradient)
+        gap = float(gradient @ gradient) / (2 * self.lam)
+        known = Evaluation(value, gradient, gap, point - gradient / self.lam)
+        return Look(point, known, point, point, here.blur_at(t, there))
+
     def _look(self, w: Floats) -> Look:
         crew, point = self.crew, w.copy()
         if self.intercept:

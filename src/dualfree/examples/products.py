@@ -22,7 +22,7 @@ class RowProducts(Held):
     def upper_grams(self, weights: Floats, indices: Indices, coarse: bool = False) -> Floats:
         """The same for several sets of weights, one in each row; `coarse` allows products in single precision."""
         if not scattered(self.X, self.stored):
-            return dense_grams(self.X, self.constant_value, weights, indices, np.float32 if coarse else np.float64)
+            return dense_grams(self.native, self.d, weights, indices, np.float32 if coarse else np.float64)
         out = memory.zeros(len(weights) * self.d**2).reshape(-1, self.d, self.d)
         for factors, gram in zip(weights, out, strict=True):
             kernels.upper_gram(self.native, indices, factors, gram.reshape(-1))

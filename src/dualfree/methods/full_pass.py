@@ -21,6 +21,7 @@ from dualfree.steps import StepRule
 _SUFFICIENT = 1e-4  # Armijo's share of the decrease that the slope promises
 _SHORTEST = 2.0**-40
 _ROUNDING = 1e-15
+_BLURRED = 16.0  # times the rounding of a pass may be in what is known without one
 _STEPS = 3  # over which the fall of the decrement is averaged, for single steps tell little
 
 
@@ -86,7 +87,7 @@ class FullPass(Method):
             self._direction = self._downhill(model, here)
         direction, self._direction = self._direction, None
         slope = inner(seen.gradient, direction)
-        there = self._look(w + direction)
+        there = self._try(here, direction)
         if not self._falls(seen, there.evaluation, slope):
             t = self._shorter(there, direction, slope)
             self._used.append(there)
@@ -111,6 +112,17 @@ class FullPass(Method):
         self._decrements = [-slope] if fresh else self._decrements[-_STEPS:]
         if there.evaluation.duality_gap > self.tol * abs(there.evaluation.value):  # else this was the last step
             self._look_ahead(model, there, shortened)
+
+    def _try(self, here: Look, direction: Floats) -> Look:
+        """A look at the end of a whole step; where the curvature is the same everywhere, at the best end.
+
+        With what steps teach, these are then the steps of conjugate gradients, preconditioned by the base.
+        """
+        there = self._look(here.w + direction)
+        if not self.problem.loss.quadratic:
+            return there
+        least = self.problem.least_on_line(here, there)
+        return least if least.blur <= _BLURRED else self._look(least.w)
 
     def _downhill(self, model: LimitedMemory, here: Look) -> Floats:
         """``−B⁻¹ ∇P(w)``, and nothing for the intercept, which follows."""

@@ -9,7 +9,7 @@ from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices
 from dualfree.evaluation import Evaluation, Look, Squares
-from dualfree.inner import inner
+from dualfree.inner import go_between, inner
 from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
 from dualfree.problem.values import Values
@@ -28,7 +28,7 @@ class Passes(Values):
         is left is ``‖∇P(w)‖²/(2λ)``.
         """
         size = self.examples.total
-        z, derivatives = (memory.empty(size), memory.empty(size)) if reuse is None else reuse[2:]
+        z, derivatives = (memory.empty(size), memory.empty(size)) if reuse is None else reuse[2:4]
         gradient = memory.zeros(self.d)
         if self.intercept:
             w, free = w.copy(), self.free
@@ -43,6 +43,24 @@ class Passes(Values):
             native = self.loss.native
             total = self.examples.loss_and_gradient(native, w, gradient, z, derivatives, n_threads=n_threads)
         return Look(w, self._looked(w, total, gradient), z, derivatives)
+
+    def least_on_line(self, here: Look, there: Look) -> Look:
+        """A look at the point of the line through both at which P is least, without a pass; in the memory of `there`.
+
+        For losses whose curvature is the same everywhere: all that a look tells is as linear as w is, but for P, which
+        is a parabola. Where the least is not far from `there`, it is `there`.
+        """
+        t, value = here.least_on_line(there)
+        if t == 1:
+            return there
+        blur, (w, _, *before), (v, ended, *after) = here.blur_at(t, there), here[:4], there[:4]
+        gradient = ended.gradient
+        for first, last in zip((w, here.evaluation.gradient, *before), (v, gradient, *after), strict=True):
+            go_between(first, t, last)
+        penalised = self._penalised(gradient)
+        square = inner(penalised, penalised)
+        squares = None if self.intercept else Squares(inner(v, v), square, np.nan)
+        return there._replace(evaluation=Evaluation(value, gradient, self._gap_of(square), None, squares), blur=blur)
 
     def newton_steps(
         self, w: Floats, tol: float, most: int, absolute_tol: float = 0.0, draws: int | None = None
@@ -82,8 +100,11 @@ class Passes(Values):
         else:
             w_square, square = kernels.settle_gradient(gradient, w, self.n, self.lam)
             value, squares = total / self.n + 0.5 * self.lam * w_square, Squares(w_square, square, np.nan)
-        gap = square / (2 * self.lam) if self.loss.all_convex else np.inf
-        return Evaluation(value, gradient, gap, None, squares)
+        return Evaluation(value, gradient, self._gap_of(square), None, squares)
+
+    def _gap_of(self, square: float) -> float:
+        """The duality gap at ``α_i = −φ_i'(A_iᵀw)``, from ``‖∇P(w)‖²``."""
+        return square / (2 * self.lam) if self.loss.all_convex else np.inf
 
     def margins(self, w: ArrayLike, *, n_threads: int = 1) -> Floats:
         """``A_iᵀw`` for each example, with the intercept."""
