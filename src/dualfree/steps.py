@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.optimize import elementwise
 
+from dualfree import memory
 from dualfree.arrays import Floats, Indices
 from dualfree.losses.base import Loss
 from dualfree.losses.vectors import VectorLoss
@@ -130,7 +131,7 @@ def step_rule(step: Any, bound: BoundSampling) -> StepRule:
             return StepRule(step, _compact(1 / (1 + _condition(bound, 2))), None, theorem_theta(bound, 2), None)
         case "implicit" | "nearly-implicit" | "rescaled":
             theta, slack = theorem_theta(bound, 2), 0.0 if step == "implicit" else NEARLY
-            return StepRule(step, _compact(bound.v / (problem.lam * problem.n)), slack, theta, None)
+            return StepRule(step, _compact(_responses(bound)), slack, theta, None)
     return _number_rule(step, bound)
 
 
@@ -144,6 +145,13 @@ def _number_rule(step: Any, bound: BoundSampling) -> StepRule:
     theorem = 2 if bound.problem.loss.all_convex else 1
     proven = theorem if theta <= theorem_theta(bound, theorem) * (1 + 1e-12) else None
     return StepRule(f"{theta:g}", _compact(np.minimum(theta / bound.p, 1.0)), None, theta, proven)
+
+
+def _responses(bound: BoundSampling) -> Floats:
+    """``v_i/(λn)``: what a move of α_i adds to A_iᵀw, by the ESO."""
+    responses = memory.empty(len(bound.v))
+    np.divide(bound.v, bound.problem.lam * bound.problem.n, out=responses)
+    return responses
 
 
 def _compact(scale: Floats) -> Floats:

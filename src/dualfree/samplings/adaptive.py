@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dualfree import memory
 from dualfree._native import kernels
 from dualfree.arrays import Floats, Indices, positive
 from dualfree.samplings.base import BoundSampling, Draws
@@ -61,7 +62,7 @@ def gain_sizes(problem: "Problem", v: Floats) -> Floats:
     l = problem.common_l  # noqa: E741  (the paper's name)
     # A loss of weight zero has l_i = 0 and nothing to move: any finite number will do.
     if isinstance(l, float):
-        sizes = v + (problem.n * problem.lam / l if l > 0 else 0.0)
+        sizes = np.add(v, problem.n * problem.lam / l if l > 0 else 0.0, out=memory.empty(len(v)))
         return np.asarray(np.sqrt(sizes, out=sizes))
     with np.errstate(divide="ignore"):
         slack = problem.n * problem.lam / l
