@@ -31,6 +31,7 @@ from benchmarks.timing import take_turns
 TOL = 1e-6
 COUNTS = (1, 2, 4, 8, 16)
 TAUS = (5, 10, 20, 50)
+_TALL = 50  # features of "tall"
 SAMPLING_DATA = ("w8a", "dorothea", "protein")
 RESULTS = Path(__file__).parent / "results"
 Solve = Callable[..., Any]  # df.solve, or a test's
@@ -58,7 +59,10 @@ def counts(most: int) -> list[int]:
 
 
 def load(name: str, nonzeros: int) -> data.Data:
-    """A dataset by name; "large" is text-like data of at least so many nonzeros."""
+    """A dataset by name; "large" is text-like data of at least so many nonzeros, and "tall" dense ones as many."""
+    if name == "tall":
+        X, y = data.dense(-(-nonzeros // _TALL), _TALL)
+        return data.Data(X, y, f"synthetic, {X.size:,} numbers")
     if name != "large":
         return data.load(name)
     per_row = 60  # of which some fall on the same word
@@ -155,9 +159,9 @@ def _print(title: str, rows: list[dict[str, Any]]) -> None:
 
 def main(
     datasets: Annotated[
-        str, typer.Option(help='Names, separated by commas; "large" is generated.')
-    ] = "rcv1,cov1,large",
-    nonzeros: Annotated[int, typer.Option(help='At least so many in "large".')] = 100_000_000,
+        str, typer.Option(help='Names, separated by commas; "large" and "tall" are generated.')
+    ] = "rcv1,cov1,large,tall",
+    nonzeros: Annotated[int, typer.Option(help='At least so many in "large" and "tall".')] = 100_000_000,
     most: Annotated[int, typer.Option(help="Threads, at most.")] = os.cpu_count() or 1,
     sampling: Annotated[str, typer.Option(help="Of the synchronous mode.")] = "chunks:16",
     repeats: Annotated[int, typer.Option(help="Medians of so many.")] = 3,

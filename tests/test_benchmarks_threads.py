@@ -51,6 +51,9 @@ def test_large_data_have_the_nonzeros_asked_for():
     found = threads.load("large", 300_000)
     assert 300_000 <= found.X.nnz <= 330_000
     assert found.provenance.startswith("synthetic")
+    tall = threads.load("tall", 12_345)
+    assert tall.X.shape == (247, 50)
+    assert set(tall.y) == {-1.0, 1.0}
 
 
 def test_samplings_are_those_of_the_paper(monkeypatch):

@@ -1,5 +1,5 @@
-// Newton's method with the Hessian of all examples, several steps in one call: with few features and few examples a step costs less
-// than the way to Python and back.
+// Newton's method, several steps in one call: with few features and few examples a step costs less than the way to Python and back.
+// The Hessian is of all examples, or an estimate from draws of some.
 #pragma once
 #include <algorithm>
 #include <cmath>
