@@ -38,7 +38,16 @@ def answers():
     found["v"] = df.samplings.Distributed(4, 3).bind(problem).v.tolist()
     found["draws"] = df.samplings.Independent(0.3).bind(problem).draw(0, 50, seed=9).indices.tolist()
     found["rounds"] = [rounds_of(n) for n in (1, 15, 16, 17, 5003)]
+    found["sums of products"] = sums_of_products()
     return found
+
+
+def sums_of_products():
+    """Of rows of 59 numbers, taken as dense ones."""
+    X, out = np.random.default_rng(5).normal(size=(300, 59)), np.zeros(59 * 59)
+    rows = df.Problem(X, df.losses.Squared(np.ones(300)), 1.0).examples.native
+    kernels.dense_gram(rows, np.arange(300), np.linspace(-1, 2, 300), out)
+    return out.tolist()
 
 
 def rounds_of(n):

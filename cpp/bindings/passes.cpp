@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/tuple.h>
 
+#include "kernels/dense_gram.hpp"
 #include "kernels/gram.hpp"
 
 #include "bindings/arrays.hpp"
@@ -171,21 +172,24 @@ static void bound_upper_gram(nb::tuple rows_tuple, In<Size> indices, In<double> 
         rows);
 }
 
-template <class Value>
-static void bound_write_rows(nb::tuple rows_tuple, In<Size> indices, In<double> factors, Out<Value> out) {
+// Of rows that are taken as dense ones, zeros and all.
+template <class Number>
+static void bound_dense_gram(nb::tuple rows_tuple, In<Size> indices, In<double> weights, Out<Number> out, int threads) {
     const Rows rows = rows_from(rows_tuple);
+    const Size d = features_of(rows);
     require_examples(indices, examples_of(rows));
-    require_size("factors", factors.size(), Size(indices.size()));
-    require_size("out", out.size(), Size(indices.size()) * features_of(rows));
+    require_size("weights", weights.size(), Size(indices.size()));
+    require_size("out", out.size(), d * d);
     nb::gil_scoped_release release;
-    std::visit([&](const auto& r) { write_rows(r, indices.data(), Size(indices.size()), factors.data(), out.data()); }, rows);
+    DenseGram<Number> gram(d, out.data());
+    std::visit([&](const auto& r) { gram.add(r, indices.data(), Size(indices.size()), weights.data(), threads); }, rows);
 }
 
 void bind_passes(nb::module_& module) {
-    module.def("write_rows", &bound_write_rows<double>, nb::arg("rows"), nb::arg("indices"), nb::arg("factors"),
-               nb::arg("out").noconvert());
-    module.def("write_rows", &bound_write_rows<float>, nb::arg("rows"), nb::arg("indices"), nb::arg("factors"),
-               nb::arg("out").noconvert());
+    module.def("dense_gram", &bound_dense_gram<double>, nb::arg("rows"), nb::arg("indices"), nb::arg("weights"),
+               nb::arg("out").noconvert(), nb::arg("threads") = 1);
+    module.def("dense_gram", &bound_dense_gram<float>, nb::arg("rows"), nb::arg("indices"), nb::arg("weights"),
+               nb::arg("out").noconvert(), nb::arg("threads") = 1);
     module.def("loss_and_gradient", &bound_loss_and_gradient, nb::arg("rows"), nb::arg("loss"), nb::arg("w"),
                nb::arg("gradient").noconvert(), nb::arg("indices") = nb::none(), nb::arg("margins") = nb::none(),
                nb::arg("derivatives") = nb::none(), nb::arg("threads") = 1);

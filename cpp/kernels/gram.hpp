@@ -27,21 +27,6 @@ DUALFREE_INLINE void add_products(const CsrRows<Values, Index>& rows, Size i, do
     if (rows.constant != 0) out[constant * stride + constant] += weight * rows.constant * rows.constant;
 }
 
-// The rows factor_k A_i, i = indices[k], zeros and all, one after the other: what BLAS takes.
-template <class R, class Out>
-void write_rows(const R& rows, const Size* indices, Size count, const double* factors, Out* out) {
-    std::vector<double> room(static_cast<std::size_t>(rows.d));
-    double* const row = room.data();
-    const Size d = rows.d;
-    for (Size k = 0; k < count; ++k, out += d) {
-        if (k + near_ahead < count) rows.prefetch(indices[k + near_ahead]);
-        rows.write_to(indices[k], row);
-        const double factor = factors[k];
-#pragma omp simd
-        for (Size j = 0; j < d; ++j) out[j] = Out(factor * row[j]);
-    }
-}
-
 // The upper triangle of out += sum of weight_k A_i A_i^T, i = indices[k], a d by d array by rows.
 template <class Values, class Index>
 void upper_gram(const CsrRows<Values, Index>& rows, const Size* indices, Size count, const double* weights, double* out) {

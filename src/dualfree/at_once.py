@@ -21,7 +21,7 @@ from dualfree.result import History, Result, Row, Status, because, certificate, 
 from dualfree.samplings import Nice
 
 # In entries of a dfSDCA step: what a row takes of a look and of a Hessian, once, for each feature and for each pair of
-# them; and of sparse rows, once and for each entry, and for what BLAS would take of a Hessian (`hessian_entries`).
+# them; and of sparse rows, once and for each entry, and for what `hessian_entries` says of a Hessian.
 _LOOK, _HESSIAN = (6.2, 0.2), (0.16, 0.016)
 _SPARSE_LOOK, _SPARSE_HESSIAN = (3.0, 0.65), 1.1
 _VISIT = (24.0, 0.2, 1.0)  # and a visit of the rough start: once, and for each entry, a dense and a sparse one

@@ -15,9 +15,8 @@ from dualfree.problem import Problem
 from dualfree.samplings import Uniform
 from dualfree.steps import theorem_theta
 
-# An entry of a dense row: of a dfSDCA step and of a pass, from a cache and from memory; and of a Hessian, by BLAS in
-# single precision and in double.
-_DENSE_STEP, _DENSE_PASS, _DENSE_HESSIAN = (0.2, 0.4), (0.1, 0.2), (0.1, 0.25)
+# An entry of a dense row: of a dfSDCA step and of a pass, from a cache and from memory; and of a Hessian.
+_DENSE_STEP, _DENSE_PASS, _DENSE_HESSIAN = (0.2, 0.4), (0.1, 0.2), 0.1
 _CACHED = 1.5e6  # entries of X that stay in a cache from one pass to the next
 _STEP = 24.0  # what a dfSDCA step costs beside its nonzeros: the loss, the random row, the choice of it
 # A pass: sequential rows, losses by SIMD. The first number is for few features, whose w stays in the nearest cache.
@@ -133,7 +132,7 @@ def _entries(problem: Problem) -> tuple[float, float, float]:
         entry = _PASS_NONZERO[examples.d > MOST_FEATURES]
         return 1.0, entry, entry
     far = examples.stored > _CACHED
-    return _DENSE_STEP[far], _DENSE_PASS[far], _DENSE_HESSIAN[problem.loss.quadratic]
+    return _DENSE_STEP[far], _DENSE_PASS[far], _DENSE_HESSIAN
 
 
 def _lbfgs_passes(problem: Problem, digits: float, hardness: float) -> float:

@@ -201,7 +201,7 @@ class ClusterProblem(Problem):
         mean = crew.attempt(lambda: crew.total(crew.each(passes.rough, self.lam))).total / self.n
         return np.append(mean, 0.0) if self.intercept else mean
 
-    def hessian(self, margins: Floats, sample: Indices | None = None) -> Floats:
+    def hessian(self, margins: Floats, sample: Indices | None = None, *, n_threads: int = 1) -> Floats:
         """As `Problem.hessian`; the point stands for its margins here too: see `look`."""
         crew, starts, d = self.crew, self.crew.blocks.starts, self.d - self.intercept
         w, b = margins[:d].copy(), float(margins[-1]) if self.intercept else 0.0

@@ -106,8 +106,8 @@ class Blocks(Vectors, Flat):
         """As `places`, of the listed examples alone."""
         return (np.concatenate([[0], np.cumsum(self.sizes[indices])]).astype(np.int64),)
 
-    def hessian_sum(self, curvatures: Floats, indices: Indices, coarse: bool = False) -> Floats:
-        """``Σ A_i C_i A_iᵀ`` over the listed groups: a d × d array, for few features; never coarse."""
+    def hessian_sum(self, curvatures: Floats, indices: Indices, coarse: bool = False, n_threads: int = 1) -> Floats:
+        """``Σ A_i C_i A_iᵀ`` over the listed groups: a d × d array, for few features; never coarse, on one thread."""
         out, done = np.zeros((self.d, self.d)), 0
         for first in range(0, len(indices), _HESSIAN_GROUPS):  # a part at a time, so that no copy of X is made
             part = indices[first : first + _HESSIAN_GROUPS]

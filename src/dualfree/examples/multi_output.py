@@ -78,7 +78,7 @@ class MultiOutput(Vectors, Rows):
         """As `places`, of the listed examples alone."""
         return (len(indices), self.m)
 
-    def hessian_sum(self, curvatures: Floats, indices: Indices, coarse: bool = False) -> Floats:
+    def hessian_sum(self, curvatures: Floats, indices: Indices, coarse: bool = False, n_threads: int = 1) -> Floats:
         """``Σ x_i x_iᵀ ⊗ C_i``: one weighted sum of the rows for each pair of outputs.
 
         Where the rows of every C_i add up to zero, as a softmax's do, the sums of other pairs give those of an output
@@ -89,7 +89,7 @@ class MultiOutput(Vectors, Rows):
         one, other = np.triu_indices(m, 1 if balanced else 0)
         used = np.asarray(pairs.any(axis=0))[one, other]
         one, other = one[used], other[used]
-        grams = self.upper_grams(np.ascontiguousarray(pairs[:, one, other].T), indices, coarse)
+        grams = self.upper_grams(np.ascontiguousarray(pairs[:, one, other].T), indices, coarse, n_threads)
         out = np.zeros((self.d, m, self.d, m))
         for k, j, gram in zip(one, other, grams, strict=True):
             out[:, k, :, j] = out[:, j, :, k] = np.triu(gram) + np.triu(gram, 1).T

@@ -19,10 +19,10 @@ class RowProducts(Held):
         """The upper triangle of ``Σ c_k A_i A_iᵀ`` over the listed examples: a d × d array, for few features."""
         return np.asarray(self.upper_grams(weights[None], indices)[0])
 
-    def upper_grams(self, weights: Floats, indices: Indices, coarse: bool = False) -> Floats:
+    def upper_grams(self, weights: Floats, indices: Indices, coarse: bool = False, n_threads: int = 1) -> Floats:
         """The same for several sets of weights, one in each row; `coarse` allows products in single precision."""
         if not scattered(self.X, self.stored):
-            return dense_grams(self.native, self.d, weights, indices, np.float32 if coarse else np.float64)
+            return dense_grams(self.native, self.d, weights, indices, np.float32 if coarse else np.float64, n_threads)
         out = memory.zeros(len(weights) * self.d**2).reshape(-1, self.d, self.d)
         for factors, gram in zip(weights, out, strict=True):
             kernels.upper_gram(self.native, indices, factors, gram.reshape(-1))
@@ -36,9 +36,9 @@ class RowProducts(Held):
         kernels.loss_curvature(loss, margins, out)
         return out
 
-    def hessian_sum(self, curvatures: Floats, indices: Indices, coarse: bool = False) -> Floats:
+    def hessian_sum(self, curvatures: Floats, indices: Indices, coarse: bool = False, n_threads: int = 1) -> Floats:
         """The upper triangle of ``Σ A_i C_i A_iᵀ`` over the listed examples; C_i, one by one, is ``∇²φ_i``."""
-        return np.asarray(self.upper_grams(curvatures[None], indices, coarse)[0])
+        return np.asarray(self.upper_grams(curvatures[None], indices, coarse, n_threads)[0])
 
     def gram(self) -> Floats:
         """``A_iᵀA_j`` for all pairs: an n × n array, for small n."""

@@ -80,21 +80,23 @@ class Newton(FullPass):
 
     def _new_base(self, margins: Floats) -> Base:
         problem, size, seed = self.problem, self._size(self._growths), self._samples
+        threads = self.n_threads
         self._samples += 1
         self._price = hessian_passes(problem, min(problem.n, self._size(self._growths + 1)))
-        delicate = problem.loss.quadratic or not problem.loss.all_convex  # see `Problem.hessian`
-        if type(problem.examples) is not Rows or (size == problem.n and delicate):
-            hessian = problem.hessian(margins, spread_sample(problem.n, size, seed))
+        if type(problem.examples) is not Rows or (size == problem.n and not problem.loss.all_convex):
+            hessian = problem.hessian(margins, spread_sample(problem.n, size, seed), n_threads=threads)
             return SampledHessian(problem, hessian, rough=size < problem.n)
         if size == problem.n:
             every = all_curved(problem, margins)
             self._price = hessian_passes(problem, len(every.indices))
-            return SampledHessian(problem, problem.weighted_hessian(every.weights, every.indices), rough=True)
+            hessian = problem.weighted_hessian(every.weights, every.indices, n_threads=threads)
+            return SampledHessian(problem, hessian, rough=True)
         sample = curved_sample(problem, margins, size, seed)
         if self._by_curvature:  # and what is drawn next will be much like this
             more = min(problem.n, _DISTINCT * len(sample.indices))
             self._price = hessian_passes(problem, more, problem.examples.hessian_entries_of(sample.indices))
-        return SampledHessian(problem, sampled_hessian(problem, margins, sample, self._here), rough=True)
+        hessian = sampled_hessian(problem, margins, sample, self._here, threads)
+        return SampledHessian(problem, hessian, rough=True)
 
     @property
     def _by_curvature(self) -> bool:

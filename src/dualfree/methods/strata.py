@@ -13,7 +13,7 @@ from dualfree.problem import Problem
 _PROMISE = 3e-4
 
 
-def sampled_hessian(problem: Problem, margins: Floats, sample: Sample, here: Look | None) -> Floats:
+def sampled_hessian(problem: Problem, margins: Floats, sample: Sample, here: Look | None, n_threads: int = 1) -> Floats:
     """The upper triangle of an estimate of ``∇²P`` from the examples S of a `sample`, in one or two strata.
 
     Rare categories are features that S may lack. There its Hessian is λ and nothing else, so that Newton's step is
@@ -31,7 +31,7 @@ def sampled_hessian(problem: Problem, margins: Floats, sample: Sample, here: Loo
     array([[1.1 , 0.25],
            [0.  , 0.35]])
     """
-    hessian = problem.weighted_hessian(sample.weights, sample.indices)
+    hessian = problem.weighted_hessian(sample.weights, sample.indices, n_threads=n_threads)
     if here is None:
         return hessian
     penalised = slice(0, problem.free.start)
@@ -47,6 +47,6 @@ def sampled_hessian(problem: Problem, margins: Floats, sample: Sample, here: Loo
     own = problem.curvatures(margins, holding) / problem.n
     share = float(own.sum()) / max(float(sample.weights.sum()), 1e-300)
     hessian *= 1 - share
-    hessian += problem.weighted_hessian(own, holding)
+    hessian += problem.weighted_hessian(own, holding, n_threads=n_threads)
     np.einsum("jj->j", hessian)[penalised] -= (1 - share) * problem.lam
     return hessian

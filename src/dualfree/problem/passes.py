@@ -114,23 +114,25 @@ class Passes(Values):
         """``φ_i'(A_iᵀw)`` for each example."""
         return self.loss.derivatives(self.margins(w))
 
-    def hessian(self, margins: Floats, sample: Indices | None = None) -> Floats:
+    def hessian(self, margins: Floats, sample: Indices | None = None, *, n_threads: int = 1) -> Floats:
         """The upper triangle of ``∇²P = (1/n) Σ φ_i''(z_i) A_i A_iᵀ + λI``, for few features and built-in losses.
 
         That is all that a Cholesky factor reads; the other triangle is not filled in. The intercept has no λ. `margins`
         are the z_i of the point in question; at a kink the curvature is that of one side. With a `sample` of examples,
-        an estimate from these alone, in single precision where that is fine beside λ; but where it is of all, and the
-        same everywhere, or some are concave, so that it may be near singular, it is exact.
+        an estimate from these alone, in single precision where that is fine beside λ; but where it is of all and some
+        are concave, so that it may be near singular, it is exact.
         """
         indices = np.arange(self.n) if sample is None else sample
-        delicate = self.loss.quadratic or not self.loss.all_convex
-        exact = sample is None or (delicate and len(sample) == self.n)
-        return self.weighted_hessian(self.curvatures(margins, sample) / len(indices), indices, exact=exact)
+        exact = sample is None or (not self.loss.all_convex and len(sample) == self.n)
+        curvatures = self.curvatures(margins, sample) / len(indices)
+        return self.weighted_hessian(curvatures, indices, exact=exact, n_threads=n_threads)
 
-    def weighted_hessian(self, curvatures: Floats, indices: Indices, *, exact: bool = False) -> Floats:
+    def weighted_hessian(
+        self, curvatures: Floats, indices: Indices, *, exact: bool = False, n_threads: int = 1
+    ) -> Floats:
         """The upper triangle of ``Σ A_i C_i A_iᵀ + λI`` over the listed examples, C_i of `curvatures` one by one."""
         coarse = not exact and _COARSE * self.n * self.hardness <= 1
-        hessian = self.examples.hessian_sum(curvatures, indices, coarse)
+        hessian = self.examples.hessian_sum(curvatures, indices, coarse, n_threads)
         if self.intercept:
             hessian[self.free] /= self.examples.constant_value
             hessian[:, self.free] /= self.examples.constant_value

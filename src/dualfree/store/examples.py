@@ -152,7 +152,7 @@ class Stored(Rows):
             total, fenchel = total + more, fenchel + gaps
         return total, fenchel
 
-    def upper_grams(self, weights: Floats, indices: Indices, coarse: bool = False) -> Floats:
+    def upper_grams(self, weights: Floats, indices: Indices, coarse: bool = False, n_threads: int = 1) -> Floats:
         """Not of rows on the disk."""
         return np.asarray(self.shifted(0.0))
 

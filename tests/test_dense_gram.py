@@ -1,0 +1,83 @@
+"""Sums of products of rows that are taken as dense ones, against NumPy."""
+
+import numpy as np
+import pytest
+
+import dualfree as df
+from dualfree._native import kernels
+from dualfree.examples.grams import dense_grams, scattered
+from helpers.problems import LAYOUTS, matrix, with_layout
+
+# Below, at and above the columns of a vector and of a panel, for all instruction sets; rows likewise.
+WIDTHS = (1, 7, 8, 9, 24, 25, 47, 48, 49, 100)
+HEIGHTS = (1, 95, 96, 97, 400)
+
+
+def listed(rng, n):
+    """Some rows, some of them twice, with weights of both signs and none."""
+    indices = rng.integers(n, size=2 * n)
+    return indices, rng.normal(size=2 * n) * (rng.random(2 * n) < 0.8)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("number", "digits"), [(np.float64, 1e-13), (np.float32, 2e-5)])
+def test_sums_of_products(number, digits, layout, intercept):
+    rng = np.random.default_rng(0)
+    for d in WIDTHS:
+        for n in HEIGHTS:
+            X = matrix(rng, n, d)
+            problem = df.Problem(with_layout(X, layout), df.losses.Squared(np.ones(n)), 1.0, intercept=intercept)
+            constant = np.full((n, 1), problem.examples.constant_value)
+            A = np.hstack([X, constant]) if intercept else X
+            indices, weights = listed(rng, n)
+            exact = np.triu((A[indices] * weights[:, None]).T @ A[indices])
+            scale = np.abs(A[indices].T * weights) @ np.abs(A[indices])
+            found = dense_grams(problem.examples.native, A.shape[1], weights[None], indices, number)[0]
+            assert (np.abs(found - exact) <= digits * scale).all(), (d, n)  # below the diagonal there is nothing
+
+
+@pytest.mark.parametrize("threads", [2, 3, 8])
+@pytest.mark.parametrize("layout", ["csr-int32", "dense-c"])
+def test_the_same_bits_on_any_number_of_threads(layout, threads):
+    rng = np.random.default_rng(1)
+    X = with_layout(rng.normal(size=(3000, 131)), layout)
+    problem = df.Problem(X, df.losses.Squared(np.ones(3000)), 1.0)
+    indices, weights = listed(rng, 3000)
+    for number in (np.float32, np.float64):
+        alone, together = (
+            dense_grams(problem.examples.native, 131, weights[None], indices, number, n_threads=n) for n in (1, threads)
+        )
+        np.testing.assert_array_equal(alone, together)
+
+
+def test_sums_are_added_to_what_is_there_above_the_diagonal():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(200, 50))
+    problem, before = df.Problem(X, df.losses.Squared(np.ones(200)), 1.0), rng.normal(size=(50, 50))
+    out = before.copy()
+    kernels.dense_gram(problem.examples.native, np.arange(200), np.ones(200), out.reshape(-1))
+    np.testing.assert_allclose(np.triu(out), np.triu(before + X.T @ X), rtol=1e-12)
+    np.testing.assert_array_equal(np.tril(out, -1), np.tril(before, -1))
+
+
+def test_nothing_listed_and_wrong_sizes():
+    rows = df.Problem(np.ones((4, 3)), df.losses.Squared(np.ones(4)), 1.0).examples.native
+    out, nothing = np.zeros(9), np.empty(0)
+    kernels.dense_gram(rows, nothing.astype(np.int64), nothing, out)
+    assert not out.any()
+    wrong = (([0, 4], [1.0, 1.0], 9, "indices"), ([0], [1.0, 1.0], 9, "weights"), ([0], [1.0], 8, "out"))
+    for indices, weights, room, name in wrong:
+        with pytest.raises((ValueError, IndexError), match=name):
+            kernels.dense_gram(rows, np.array(indices), np.array(weights), np.zeros(room))
+
+
+@pytest.mark.parametrize("method", ["newton", "auto"])
+def test_newton_has_the_same_bits_on_two_threads(method):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(6000, 150))
+    y = np.sign(X[:, 0] + rng.normal(size=6000))
+    found = [df.solve(df.Problem(X, df.losses.Logistic(y), 1e-6), method=method, n_threads=n, tol=1e-8) for n in (1, 2)]
+    assert not scattered(X, X.size)
+    assert found[0].method.endswith("newton")
+    np.testing.assert_array_equal(found[0].w, found[1].w)
