@@ -42,7 +42,7 @@ NewtonSteps newton_steps(const R& rows, const TileLoss& loss, const NewtonGoal& 
                          double* gradient, double* margins, double* derivatives) {
     constexpr double sufficient = 1e-4, rounding = 4e-15, shortest = 1e-12;
     const double n = double(rows.n);
-    NewtonSums<R> sums(rows, loss);
+    NewtonSums<R> sums(rows, loss, sample.draws >= rows.n);
     const Size d = rows.d, penalised = rows.constant != 0 ? d - 1 : d;
     double *here = sums.line(), *there = sums.line(), *g = sums.line(), *direction = sums.line();
     std::copy(w, w + d, here);
