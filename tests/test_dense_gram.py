@@ -51,6 +51,19 @@ def test_the_same_bits_on_any_number_of_threads(layout, threads):
         np.testing.assert_array_equal(alone, together)
 
 
+def test_many_products_are_made_in_several_calls(monkeypatch):
+    rng = np.random.default_rng(4)
+    X, (indices, weights) = rng.normal(size=(300, 20)), listed(rng, 300)
+    problem = df.Problem(X, df.losses.Squared(np.ones(300)), 1.0)
+
+    def found():
+        return dense_grams(problem.examples.native, 20, weights[None], indices)[0]
+
+    at_once = found()
+    monkeypatch.setattr("dualfree.examples.grams._IN_A_CALL", 50 * 20**2)
+    np.testing.assert_allclose(found(), at_once, rtol=1e-12, atol=1e-12)
+
+
 def test_sums_are_added_to_what_is_there_above_the_diagonal():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(200, 50))

@@ -17,6 +17,7 @@ _WIDE = 64  # and features from which on: to write short rows out costs more tha
 _DENSE, _AS_DENSE = (2.7, 0.024), (0.5, 0.0055)
 _SCATTERED_ENTRY, _SCATTERED, _IN_CACHE, _OUT_OF_CACHE = 1.0, 0.31, 1000, 1.6
 _SAMPLE, _LISTED = 4096, 512  # rows whose lengths tell: of all, and of a list
+_IN_A_CALL = 2 * 10**10  # products of two columns: some tenths of a second, in which nobody hears Ctrl-C
 
 
 def scattered(X: Any, stored: int) -> bool:
@@ -58,6 +59,9 @@ def dense_grams(
            [ 0., 36.]])
     """
     out = memory.zeros(len(weights) * d**2, dtype).reshape(-1, d**2)
-    for factors, gram in zip(weights, out, strict=True):
-        kernels.dense_gram(rows, indices, np.ascontiguousarray(factors), gram, threads=n_threads)
+    many = max(1, _IN_A_CALL // d**2)
+    for factors, gram in zip(np.ascontiguousarray(weights), out, strict=True):
+        for first in range(0, len(indices), many):
+            part = slice(first, first + many)
+            kernels.dense_gram(rows, indices[part], factors[part], gram, threads=n_threads)
     return out.reshape(-1, d, d).astype(np.float64, copy=False)
