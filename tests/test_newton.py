@@ -290,3 +290,15 @@ def test_the_price_of_a_better_hessian_is_that_of_the_examples_behind_it(loss):
         assert method._price == hessian_passes(problem, 20_000)
     else:
         assert method._price < hessian_passes(problem, 20_000) / 2
+
+
+@pytest.mark.parametrize("loss", [df.losses.Squared, df.losses.Logistic])
+@pytest.mark.parametrize("scale", [1e-25, 1.0, 1e21])
+def test_steps_do_not_mind_the_unit_of_x(loss, scale):
+    """Sums of products that are out of range in single precision are made in double."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(2000, 110))
+    y = np.sign(X[:, 0] + rng.normal(size=2000))
+    problem = df.Problem(scale * X, loss(y), 0.5 * scale**2)
+    result = df.solve(problem, method="newton", tol=1e-8, max_epochs=20)
+    assert result.status == "converged"

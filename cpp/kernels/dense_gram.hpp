@@ -6,22 +6,19 @@
 #include <deque>
 #include <vector>
 
-#include "kernels/blocks.hpp"
+#include "kernels/lines.hpp"
 #include "kernels/visits.hpp"
 
 namespace dualfree {
 
 template <class Number>
 class DenseGram {
-#if defined(__AVX512F__)
-    static constexpr Size register_bytes = 64, high = 8, vectors = 3;
-#elif defined(__AVX__)
-    static constexpr Size register_bytes = 32, high = 4, vectors = 3;
-#else
-    static constexpr Size register_bytes = 16, high = 4, vectors = 2;
-#endif
+    // A block has so many lines and vectors that its sums, a line of vectors and a number stay in registers.
+    static constexpr Size register_bytes = sizeof(Wide), high = lines_wide == 8 ? 8 : 4, vectors = lines_wide == 2 ? 2 : 3;
     static constexpr Size wide = register_bytes / Size(sizeof(Number)), across = vectors * wide;  // columns of a vector, and of a panel
     static constexpr Size rows_at_once = 96;  // so that two panels of them fit into the nearest cache
+    static constexpr Size rows_a_piece = 8;        // that one thread writes
+    static constexpr Size products_an_entry = 64;  // that take about as long as an entry of a pass
     using Vector [[gnu::vector_size(register_bytes), gnu::aligned(alignof(Number)), gnu::may_alias]] = Number;
 
     static_assert(across % high == 0);
@@ -30,7 +27,7 @@ class DenseGram {
 
     const Size d, panels;
     Number* const out;
-    std::vector<Number> numbers;  // of the rows at hand, panel by panel
+    KeptMemory<Number> numbers;  // of the rows at hand, panel by panel
 
     Number* panel(Size p) { return numbers.data() + p * rows_at_once * across; }
 
@@ -85,6 +82,37 @@ class DenseGram {
         }
     }
 
+    // += sign times the sum of |weight_k| A_i A_i^T over the `listed` k.
+    template <class R>
+    void add(const R& rows, const Size* indices, const std::vector<Size>& listed, const double* weights, double sign, int threads) {
+        const Size all = Size(listed.size()), steps = (all + rows_at_once - 1) / rows_at_once;
+        std::deque<Pieces> writing, multiplying;
+        for (Size s = 0; s < steps; ++s) writing.emplace_back(rows_at_once / rows_a_piece), multiplying.emplace_back(panels * (panels + 1) / 2);
+        const auto write_piece = [&](Size from, Size end, Size at) {
+            for (Size k = from; k < end; ++k, ++at) {
+                if (k + near_ahead < all) rows.prefetch(indices[listed[std::size_t(k + near_ahead)]]);
+                write(rows, indices[listed[std::size_t(k)]], std::sqrt(std::fabs(weights[listed[std::size_t(k)]])), at);
+            }
+        };
+        with_helpers(useful_threads(threads, all * d * d / products_an_entry), [&] {
+            for (Size s = 0; s < steps; ++s) {
+                const Size first = s * rows_at_once, end = std::min(all, first + rows_at_once);
+                Pieces &write_rows = writing[std::size_t(s)], &multiply_rows = multiplying[std::size_t(s)];
+                write_rows.take([&](Size piece) {
+                    const Size at = piece * rows_a_piece;
+                    write_piece(first + at, std::min(end, first + at + rows_a_piece), at);
+                });
+                write_rows.finish();
+                multiply_rows.take([&](Size piece) {  // pairs of panels, the second of which is not left of the first
+                    Size p = 0;
+                    while ((p + 1) * (p + 2) / 2 <= piece) ++p;
+                    multiply_panels(piece - p * (p + 1) / 2, p, end - first, Number(sign));
+                });
+                multiply_rows.finish();
+            }
+        });
+    }
+
   public:
     // The upper triangle of `sums`, a d by d array by rows, is what is added to.
     DenseGram(Size features, Number* sums)
@@ -97,30 +125,7 @@ class DenseGram {
             std::vector<Size> listed;
             for (Size k = 0; k < count; ++k)
                 if (sign * weights[k] > 0) listed.push_back(k);
-            const Size all = Size(listed.size());
-            const auto steps = std::size_t((all + rows_at_once - 1) / rows_at_once);
-            constexpr Size a_piece = 8;  // rows to be written
-            std::deque<Pieces> writing, multiplying;
-            for (std::size_t s = 0; s < steps; ++s) writing.emplace_back(rows_at_once / a_piece), multiplying.emplace_back(panels * (panels + 1) / 2);
-            with_helpers(useful_threads(threads, all * d * d / 64), [&] {
-                for (std::size_t s = 0; s < steps; ++s) {
-                    const Size first = Size(s) * rows_at_once, many = std::min(rows_at_once, all - first);
-                    writing[s].take([&](Size piece) {
-                        for (Size at = piece * a_piece; at < std::min(many, (piece + 1) * a_piece); ++at) {
-                            const Size k = listed[std::size_t(first + at)];
-                            if (first + at + near_ahead < all) rows.prefetch(indices[listed[std::size_t(first + at + near_ahead)]]);
-                            write(rows, indices[k], std::sqrt(std::fabs(weights[k])), at);
-                        }
-                    });
-                    writing[s].finish();
-                    multiplying[s].take([&](Size piece) {
-                        Size p = 0;
-                        while ((p + 1) * (p + 2) / 2 <= piece) ++p;
-                        multiply_panels(piece - p * (p + 1) / 2, p, many, Number(sign));
-                    });
-                    multiplying[s].finish();
-                }
-            });
+            add(rows, indices, listed, weights, sign, threads);
         }
     }
 };

@@ -1,8 +1,6 @@
 // The second-order sums of the listed examples, for Newton's method.
 #pragma once
-#include <vector>
-
-#include "kernels/visits.hpp"
+#include "rows.hpp"
 
 namespace dualfree {
 

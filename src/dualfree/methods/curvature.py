@@ -16,8 +16,7 @@ from dualfree.problem import Problem
 
 _PAIRS, _LONG, _FEWER = 50, 20_000, 20  # moves that are remembered; and where they are long, which is how many
 _WORTH_SINGLE = 100  # features from which on single precision is quicker
-_SINGLE = 1e-5  # of the trace of a Hessian, what that may do to a step: λ in this unit
-_IN_RANGE = 1e-25, 1e25  # of λ, so that all other numbers are in range too
+_SINGLE = 1e-5  # of the trace of a Hessian, what that may do to a step
 
 
 class Base(ABC):
@@ -63,8 +62,7 @@ class SampledHessian(Base):
 
 def _single(problem: Problem, d: int) -> bool:
     """Whether single precision is quicker and good enough for a step."""
-    easy = problem.loss.all_convex and _SINGLE * problem.n * problem.hardness <= 1
-    return easy and d >= _WORTH_SINGLE and _IN_RANGE[0] <= problem.lam <= _IN_RANGE[1]
+    return d >= _WORTH_SINGLE and problem.loss.all_convex and problem.single_will_do(_SINGLE)
 
 
 def _cholesky(hessian: NDArray[Any], overwrite: bool) -> NDArray[Any]:

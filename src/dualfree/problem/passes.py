@@ -14,7 +14,8 @@ from dualfree.intercept import best_intercept
 from dualfree.losses.builtin import BuiltIn
 from dualfree.problem.values import Values
 
-_COARSE = 1e-6
+_COARSE = 1e-6  # of the trace of a Hessian, what sums in single precision may be off by
+_IN_RANGE = 1e-25, 1e25  # of λ, so that all other numbers are in the range of single precision too
 _NOTHING = np.empty(0)
 
 
@@ -131,7 +132,7 @@ class Passes(Values):
         self, curvatures: Floats, indices: Indices, *, exact: bool = False, n_threads: int = 1
     ) -> Floats:
         """The upper triangle of ``Σ A_i C_i A_iᵀ + λI`` over the listed examples, C_i of `curvatures` one by one."""
-        coarse = not exact and _COARSE * self.n * self.hardness <= 1
+        coarse = not exact and self.single_will_do(_COARSE)
         hessian = self.examples.hessian_sum(curvatures, indices, coarse, n_threads)
         if self.intercept:
             hessian[self.free] /= self.examples.constant_value
@@ -139,6 +140,11 @@ class Passes(Values):
         diagonal = np.einsum("jj->j", hessian)
         self._penalised(diagonal)[:] += self.lam
         return hessian
+
+    def single_will_do(self, doubt: float) -> bool:
+        """Whether λ is large enough beside `doubt` times the trace of a Hessian, and in range for single precision."""
+        least, most = _IN_RANGE
+        return bool(least <= self.lam <= most and doubt * self.n * self.hardness <= 1)
 
     def curvatures(self, margins: Floats, indices: Indices | None = None) -> Floats:
         """``φ_i''(z_i)`` for all examples or the listed ones, for a built-in loss; at a kink that of one side.
