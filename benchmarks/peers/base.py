@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module, metadata
 from typing import Any
 
@@ -110,8 +111,9 @@ class Peer:
         return metadata.version(self.distribution)
 
 
+@cache
 def threads() -> int:
-    """How many threads a solver may use: one, unless the benchmark was asked for more."""
+    """How many threads a solver may use, settled before its process starts: one, or what `--threads` says."""
     return int(os.environ.get("OMP_NUM_THREADS", "1"))
 
 

@@ -19,8 +19,7 @@ def problem_of(task: Task) -> df.Problem:
 
 
 def fit(task: Task, data: Any, tol: float) -> Any:
-    options: dict[str, Any] = {"n_threads": threads()} if threads() > 1 else {}
-    return df.solve(problem_of(task), method="auto", tol=tol, max_epochs=100_000, **options).w
+    return df.solve(problem_of(task), method="auto", tol=tol, max_epochs=100_000, n_threads=threads()).w
 
 
 PEERS = [Peer("dualfree", "dualfree", "dualfree", fit, LOSSES)]

@@ -7,7 +7,7 @@
 
 using namespace dualfree;
 
-static std::tuple<Size, double, bool> bound_newton_steps(nb::tuple rows_tuple, nb::tuple loss_tuple, double lambda, double tol,
+static std::tuple<Size, double, double, double, bool> bound_newton_steps(nb::tuple rows_tuple, nb::tuple loss_tuple, double lambda, double tol,
                                                          double absolute_tol, Size most, Size draws,
                                                          In<double> squares, Out<double> w, Out<double> gradient,
                                                          Out<double> margins, Out<double> derivatives) {
@@ -28,7 +28,7 @@ static std::tuple<Size, double, bool> bound_newton_steps(nb::tuple rows_tuple, n
                                 derivatives.data());
         },
         rows);
-    return {done.count, done.total, done.stuck};
+    return {done.count, done.value, done.w_square, done.gradient_square, done.stuck};
 }
 
 void bind_newton_steps(nb::module_& module) {

@@ -21,7 +21,8 @@ struct NewtonGoal {
 
 struct NewtonSteps {
     Size count = 0;      // steps that were taken
-    double total = 0;    // sum of the losses where they have led
+    double value = 0;    // P where they have led
+    double w_square = 0, gradient_square = 0;  // of w and of its gradient there
     bool stuck = false;  // no step along the last direction is short enough, or the Hessian is not positive in floating point
 };
 
@@ -34,8 +35,7 @@ struct NewtonSample {
     const double* squares;
 };
 
-// Up to `most` steps from w, which follows; margins, derivatives and the gradient of the sum of the losses are those at w, unless
-// it is stuck. Where there are fewer draws than examples, Hessians are estimates, and one that should do for the last step is kept. The
+// Up to `most` steps from w, which follows; margins, derivatives and the gradient of P are those at w, unless it is stuck. Where there are fewer draws than examples, Hessians are estimates, and one that should do for the last step is kept. The
 // weight of a constant feature, an intercept, has no penalty, and the goal is for the best one.
 template <class R>
 NewtonSteps newton_steps(const R& rows, const TileLoss& loss, const NewtonGoal& goal, Size most, NewtonSample sample, double* w,
@@ -46,15 +46,16 @@ NewtonSteps newton_steps(const R& rows, const TileLoss& loss, const NewtonGoal& 
     const Size d = rows.d, penalised = rows.constant != 0 ? d - 1 : d;
     double *here = sums.line(), *there = sums.line(), *g = sums.line(), *direction = sums.line();
     std::copy(w, w + d, here);
+    NewtonSteps done;
     // P at a point, and g its gradient.
     const auto look = [&](const double* point) {
         sums.look(point, margins, derivatives);
         for (Size j = 0; j < d; ++j) g[j] = sums.gradient[j] / n;
         for (Size j = 0; j < penalised; ++j) g[j] += goal.lambda * point[j];
-        return sums.total / n + 0.5 * goal.lambda * inner(point, 1, point, 1, penalised);
+        done.w_square = inner(point, 1, point, 1, penalised);
+        return sums.total / n + 0.5 * goal.lambda * done.w_square;
     };
     const auto square_of = [&] { return penalised == d ? inner(g, 1, g, 1, d) : sums.system.square_without_last(g); };
-    NewtonSteps done;
     double value = look(here), square = square_of();
     bool keep = false;
     while (done.count < most && !goal.reached(value, square)) {
@@ -87,9 +88,9 @@ NewtonSteps newton_steps(const R& rows, const TileLoss& loss, const NewtonGoal& 
         keep = t == 1 && penalised == d && goal.reached(value, left * square);
         if (!keep && left > NewtonSample::enough) sample.draws *= NewtonSample::growth;
     }
-    done.total = sums.total;
+    done.value = value, done.gradient_square = square;
     std::copy(here, here + d, w);
-    std::copy(sums.gradient, sums.gradient + d, gradient);
+    std::copy(g, g + d, gradient);
     return done;
 }
 

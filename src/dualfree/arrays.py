@@ -60,7 +60,7 @@ def not_negative(name: str, value: Any) -> float:
 
 def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
     """`value` as an int between `low` and `high`, both included."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+    if type(value) is not int and (isinstance(value, bool) or not isinstance(value, (int, np.integer))):
         raise TypeError(f"{name} is {value!r:.60}; it must be a whole number.")
     if value < low or (high is not None and value > high):
         limits = f"at least {low}" if high is None else f"between {low} and {high}"
@@ -90,6 +90,8 @@ def probabilities(name: str, values: Any, length: int, *, total: float | None = 
 
 
 def _number(name: str, value: Any) -> float:
+    if type(value) is float:  # nearly always
+        return value
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name} is {value!r:.60}; it must be a number.")
     return float(value)

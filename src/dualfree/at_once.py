@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from dualfree import memory
 from dualfree._native import kernels
 from dualfree.bounds import unpromised
 from dualfree.checkpoint import requested
@@ -17,7 +16,7 @@ from dualfree.limits import Limits
 from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.newton_plan import rough_start, rough_visits
 from dualfree.problem import Problem
-from dualfree.result import History, Result, Row, Status, because, certificate, ending
+from dualfree.result import History, Result, Row, Status, certificate
 from dualfree.samplings import Nice
 
 # In entries of a dfSDCA step: what a row takes of a look and of a Hessian, once, for each feature and for each pair of
@@ -71,14 +70,17 @@ def entries_at_once(problem: Problem, tol: float) -> float:
     >>> [entries_at_once(df.Problem(np.ones((n, 10)), df.losses.Squared(np.ones(n)), 1.0), 1e-6) for n in sizes]
     [11400.0, inf]
     """
-    loss, n, d = problem.loss, problem.n, problem.d
-    plain = type(problem.examples) is Rows and problem.mu == 0 and d <= kernels.most_newton_features
+    loss, examples, n, d = problem.loss, problem.examples, problem.n, problem.d
+    plain = type(examples) is Rows and problem.mu == 0 and d <= kernels.most_newton_features
     if not plain or not isinstance(loss, BuiltIn) or not loss.all_convex:
         return math.inf
-    draws, (look, square) = draws_of(problem), _of_a_row(problem)
+    draws, (look, square) = draws_of(problem), _of_a_dense_row(d)
+    most = (n * look + draws * square) * _ENOUGH
+    if draws == n and few(most):
+        return most
+    if not examples.dense and scattered(examples.X, examples.stored):
+        look, square = _of_a_sparse_row(examples)
     first = n * look + draws * square
-    if draws == n and few(first * _ENOUGH):
-        return first * _ENOUGH
     if first > _MOST or not math.isfinite(problem.hardness):
         return math.inf
     steps, rough = 1.0, draws < n
@@ -94,13 +96,15 @@ def entries_at_once(problem: Problem, tol: float) -> float:
     return float(entries + hessians * square + _rough_start_entries(problem))
 
 
-def _of_a_row(problem: Problem) -> tuple[float, float]:
-    """What a row takes of a look, and of a Hessian."""
-    examples, d = problem.examples, problem.d
-    if not examples.dense and scattered(examples.X, examples.stored):
-        once, entry = _SPARSE_LOOK
-        return once + entry * examples.stored / problem.n, _SPARSE_HESSIAN * examples.hessian_entries
+def _of_a_dense_row(d: int) -> tuple[float, float]:
+    """What a row takes of a look, and of a Hessian, where it is written out with its zeros."""
     return _LOOK[0] + _LOOK[1] * d, d * (_HESSIAN[0] + _HESSIAN[1] * d)
+
+
+def _of_a_sparse_row(examples: Rows) -> tuple[float, float]:
+    """The same where its entries are added as they are, of which there are few."""
+    once, entry = _SPARSE_LOOK
+    return once + entry * examples.stored / examples.n, _SPARSE_HESSIAN * examples.hessian_entries
 
 
 def _rough_start_entries(problem: Problem) -> float:
@@ -123,7 +127,7 @@ def solve_at_once(problem: Problem, options: dict[str, Any]) -> Result | None:
     limits: Limits = options["limits"]
     requested(None, options["checkpoint_every"], options["resume"])
     begun, draws = time.perf_counter(), draws_of(problem)
-    w = rough_start(problem, gently=True) if draws < problem.n else memory.zeros(problem.d)
+    w = rough_start(problem, gently=True) if draws < problem.n else np.zeros(problem.d)
     steps, most = 0, int(min(limits.max_epochs, _MOST_STEPS))
     for _ in range(_CALLS if problem.intercept else 1):
         look, more, _ = problem.newton_steps(w, limits.tol, most - steps, limits.absolute_tol, draws * 4**steps)
@@ -140,15 +144,14 @@ def solve_at_once(problem: Problem, options: dict[str, Any]) -> Result | None:
     if steps > 0:
         value, conjugate = problem.loss.at_zero(problem.n)
         rows.insert(0, Row(0.0, 0, 0.0, value, value + conjugate, math.inf))
-    goal = limits.goal(proof.value)
     return Result(
         look.w,
         np.negative(look.derivatives, out=look.derivatives),
         Status.CONVERGED,
-        because(Status.CONVERGED, ending(Status.CONVERGED, proof, goal, steps, seconds), _REASON),
+        _REASON,
         proof,
         History(rows),
-        unpromised(goal),
+        unpromised(limits.goal(proof.value)),
         "auto: newton",
         _all_of(problem.n),
         "newton",

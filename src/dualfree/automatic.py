@@ -12,7 +12,7 @@ from dualfree.limits import Limits
 from dualfree.methods.copies import CopiesPlan, plan_copies, rounds_of
 from dualfree.methods.rescaling import can_rescale
 from dualfree.problem import Problem
-from dualfree.result import History, Result, Row, because
+from dualfree.result import History, Result, Row
 from dualfree.samplings import Restless
 from dualfree.store.examples import Stored
 
@@ -129,8 +129,8 @@ def solve_automatically(
 
 def _watched(callback: Callable[[Row], Any] | None, options: dict[str, Any]) -> bool:
     """Whether somebody wants to see a run on its way, or something else than Newton's method from zero."""
-    wishes = (options["sampling"], options["step"], options["warm_start"], options["limits"].evaluate_every, callback)
-    return options["progress"] or any(wish is not None for wish in wishes)
+    seen = options["progress"] or callback is not None or options["limits"].evaluate_every is not None
+    return seen or options["sampling"] is not None or options["step"] is not None or options["warm_start"] is not None
 
 
 def _switch(first: str, costs: Costs, options: dict[str, Any]) -> Switch | None:
@@ -190,7 +190,7 @@ def _joined(first: Result, second: Result, method: str, reason: str) -> Result:
         certificate=better.certificate,
         history=History([*first.history.rows, *later]),
         method=method,
-        message=because(second.status, second.message, reason),
+        reason=reason,
         epochs=first.epochs + second.epochs,
         iterations=first.iterations + second.iterations,
         seconds=first.seconds + second.seconds,

@@ -15,7 +15,7 @@ from dualfree.evaluation import Evaluation
 from dualfree.limits import Limits
 from dualfree.lookout import Lookout
 from dualfree.methods.base import Glance, Method, State
-from dualfree.result import Certificate, History, Result, Row, Status, because, certificate, ending
+from dualfree.result import Certificate, History, Result, Row, Status, certificate
 from dualfree.samplings.base import Sampling
 from dualfree.tuning import Tuning
 
@@ -257,20 +257,16 @@ class Run:
         *found, proof = self.best
         rule, (w, alpha) = self.method.rule, (v if v.flags.writeable else v.copy() for v in found)
         self.method.derive_alpha(w, alpha)
-        goal = self.limits.goal(proof.value)
         last = self.history[-1]
-        message = ending(status, proof, goal, last.epoch, self.seconds)
-        if chosen:
-            method, message = f"auto: {method}", because(status, message, chosen)
         return Result(
             w.reshape(self.problem.examples.w_shape),
             alpha.reshape(self.problem.examples.alpha_shape) if len(alpha) else alpha,  # none yet, on a cluster
             status,
-            message,
+            chosen,
             proof,
             self.history,
-            self._promise(goal),
-            method,
+            self._promise(self.limits.goal(proof.value)),
+            f"auto: {method}" if chosen else method,
             repr(self.sampling.sampling),
             rule.name,
             rule.theta,

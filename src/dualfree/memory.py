@@ -81,7 +81,7 @@ def repeated(number: float, count: int) -> Floats:
 
 def read_only(vector: Floats) -> Floats:
     """The same vector, on which nobody can write any more."""
-    vector.flags.writeable = False
+    vector.setflags(write=False)
     return vector
 
 

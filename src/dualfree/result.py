@@ -127,17 +127,6 @@ def certificate(problem: Problem, evaluation: Evaluation) -> Certificate:
     return Certificate(evaluation.value, evaluation.duality_gap, bound, proven, possible, math.sqrt(slope))
 
 
-def ending(status: Status, proof: Certificate, goal: float, epochs: float, seconds: float) -> str:
-    """How a run ended, with its numbers."""
-    spent = f"{epochs:.4g} epochs and {seconds:.3g} s"
-    return f"{status.sentence} {proof.sentence} Asked: {goal:.3g}; spent: {spent}."
-
-
-def because(status: Status, message: str, reason: str) -> str:
-    """A message with the reason for a choice behind it; what diverged has no need of one."""
-    return message if status is Status.DIVERGED else f"{message} ({reason}.)"
-
-
 class Row(NamedTuple):
     """One evaluation of a run: what callbacks receive and what the history keeps."""
 
@@ -193,6 +182,8 @@ class Result:
         The best point that was evaluated, with ``w = (1/λn) Σ A_i α_i`` (with μ > 0 its soft threshold at μ/λ).
     status : Status
         Why the run ended; `message` says it with its numbers.
+    reason : str
+        Why it was this method, where nobody asked for it by name.
     certificate : Certificate
         A bound on ``P(w) − P*``.
     history : History
@@ -206,7 +197,7 @@ class Result:
     w: Floats
     alpha: Floats
     status: Status
-    message: str
+    reason: str
     certificate: Certificate
     history: History
     bound: "Bound"
@@ -220,6 +211,13 @@ class Result:
     seconds: float
     wall_seconds: float
     tuning: "Tuning | None" = None
+
+    @property
+    def message(self) -> str:
+        """How the run ended, with its numbers, and why it was this method; what diverged has no need of a reason."""
+        spent = f"{self.epochs:.4g} epochs and {self.seconds:.3g} s"
+        told = f"{self.status.sentence} {self.certificate.sentence} Asked: {self.bound.epsilon:.3g}; spent: {spent}."
+        return told if not self.reason or self.status is Status.DIVERGED else f"{told} ({self.reason}.)"
 
     def __repr__(self) -> str:
         return (

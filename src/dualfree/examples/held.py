@@ -40,15 +40,15 @@ class Held(Flat):
         self._threads = n_threads
         if hasattr(X, "shape") and len(X.shape) != 2:
             raise ValueError(f"X has shape {X.shape}; it must have two dimensions, one row for each example.")
-        if sparse.issparse(X):
-            self._arrays, self.stored = native_csr(X)
-        else:
-            self._arrays, self.stored = native_dense(X), X.size
+        compressed = sparse.issparse(X)
+        self._arrays: tuple[Any, ...]
+        self._arrays, self.stored = native_csr(X) if compressed else (native_dense(X), X.size)
         self._sorted = False
-        self.n, self.d = (int(k) for k in X.shape)
+        n, d = X.shape
+        self.n, self.d = int(n), int(d)
         if self.n == 0 or self.d == 0:
             raise ValueError(f"X has shape {X.shape}: it needs at least one row and one column.")
-        ordered = sparse.issparse(X) or X.flags.c_contiguous
+        ordered = compressed or X.flags.c_contiguous
         at_once = self.stored >= _LONG_ROWS * self.n or self.n <= _FEW_ROWS
         squares = memory.empty(self.n) if ordered and at_once else None
         found = kernels.check_rows(self.native, self.stored, squares, threads=n_threads)

@@ -12,6 +12,7 @@ from dualfree.arrays import Floats, Indices, positive
 from dualfree.losses.base import Loss
 from dualfree.losses.targets import several_targets
 
+_SIGNS = (-1.0, 1.0), (1.0, -1.0)
 _NUMBERS = tuple(np.dtype(kind) for kind in (np.float64, np.float32, np.int64, np.int32))
 
 
@@ -105,7 +106,11 @@ class Labelled(BuiltIn):
     def _targets(self, y: ArrayLike) -> Floats:
         try:
             labels = np.asarray(y)
-            self.classes = different(labels)
+            pair = _two_numbers(labels)
+            if pair in _SIGNS and labels.dtype == np.float64:  # as they are needed
+                self.classes = np.array([-1.0, 1.0])
+                return np.ascontiguousarray(labels)
+            self.classes = _in_order(labels, pair)
         except (TypeError, ValueError):
             raise TypeError(
                 "y must be a vector of labels that can be sorted, of one type (text, or numbers)."
@@ -123,8 +128,6 @@ class Labelled(BuiltIn):
                 f"y has {len(self.classes)} class{'es' * (len(self.classes) != 1)} ({shown}"
                 f"{', ...' * (len(self.classes) > 5)}); {type(self).__name__} needs exactly two."
             )
-        if classes == [-1.0, 1.0] and labels.dtype == np.float64:
-            return np.ascontiguousarray(labels)
         return np.where(labels == self.classes[-1], 1.0, -1.0) if len(labels) else np.empty(0)
 
 
@@ -147,11 +150,19 @@ def _value_at_zero(kind: str, parameters: tuple[float, ...]) -> float:
 
 def different(labels: NDArray[Any]) -> NDArray[Any]:
     """The different labels in order; without sorting all of them where there are two numbers."""
-    if labels.dtype in _NUMBERS and labels.ndim == 1:
-        found = kernels.two_values(np.ascontiguousarray(labels))
-        if found is not None:
-            return np.array(sorted(set(found)), dtype=labels.dtype)
-    return np.unique(labels)
+    return _in_order(labels, _two_numbers(labels))
+
+
+def _in_order(labels: NDArray[Any], pair: tuple[Any, Any] | None) -> NDArray[Any]:
+    return np.unique(labels) if pair is None else np.array(sorted(set(pair)), dtype=labels.dtype)
+
+
+def _two_numbers(labels: NDArray[Any]) -> tuple[Any, Any] | None:
+    """The two numbers that all labels are, or one of them twice; None where they are something else."""
+    if labels.dtype not in _NUMBERS or labels.ndim != 1:
+        return None
+    found: tuple[Any, Any] | None = kernels.two_values(np.ascontiguousarray(labels))
+    return found
 
 
 class Logistic(TwoClasses):

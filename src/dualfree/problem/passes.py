@@ -74,19 +74,20 @@ class Passes(Values):
         A look at where they led, how many there were, and whether a step is missing: then there is no look. For up to
         128 features (an intercept is one more), rows in memory, a built-in convex loss and no L1 part.
         """
-        z, derivatives, gradient = memory.empty(self.n), memory.empty(self.n), memory.empty(self.d)
+        z, derivatives, gradient = memory.empty(self.n), memory.empty(self.n), np.empty(self.d)
         sampled = draws is not None and draws < self.n
         sample = (draws, self.examples.square_norms) if sampled else (self.n, _NOTHING)
         setting = (self.examples.native, self.loss.native, self.lam, tol, absolute_tol, most, *sample)
-        if not self.intercept:
-            steps, total, stuck = kernels.newton_steps(*setting, w, gradient, z, derivatives)
-            look = None if stuck else Look(w.copy(), self._looked(w, total, gradient), z, derivatives)
-            return look, steps, stuck
-        w[self.free] /= self.examples.constant_value
-        steps, _, stuck = kernels.newton_steps(*setting, w, gradient, z, derivatives)
-        w[self.free] *= self.examples.constant_value
+        if self.intercept:
+            w[self.free] /= self.examples.constant_value
+        steps, value, w_square, square, stuck = kernels.newton_steps(*setting, w, gradient, z, derivatives)
+        if self.intercept:
+            w[self.free] *= self.examples.constant_value
         if stuck:
             return None, steps, True
+        if not self.intercept:
+            seen = Evaluation(value, gradient, self._gap_of(square), None, Squares(w_square, square, np.nan))
+            return Look(w.copy(), seen, z, derivatives), steps, False
         look = self.look(w)  # at the best intercept, or it would be no bound
         w[:] = look.w
         return look, steps, False
