@@ -38,17 +38,21 @@ def test_sums_of_products(number, digits, layout, intercept):
 
 
 @pytest.mark.parametrize("threads", [2, 3, 8])
+@pytest.mark.parametrize("d", [19, 131, 300])  # of the last one threads share the panels, of the others the rows
 @pytest.mark.parametrize("layout", ["csr-int32", "dense-c"])
-def test_the_same_bits_on_any_number_of_threads(layout, threads):
+def test_the_same_bits_on_any_number_of_threads(layout, d, threads):
     rng = np.random.default_rng(1)
-    X = with_layout(rng.normal(size=(3000, 131)), layout)
-    problem = df.Problem(X, df.losses.Squared(np.ones(3000)), 1.0)
-    indices, weights = listed(rng, 3000)
-    for number in (np.float32, np.float64):
+    X = rng.normal(size=(3000, d))
+    problem = df.Problem(with_layout(X, layout), df.losses.Squared(np.ones(3000)), 1.0)
+    indices, weights = rng.integers(3000, size=30_000), rng.normal(size=30_000)
+    exact = np.triu((X[indices] * weights[:, None]).T @ X[indices])
+    for number, digits in ((np.float32, 2e-4), (np.float64, 1e-12)):
         alone, together = (
-            dense_grams(problem.examples.native, 131, weights[None], indices, number, n_threads=n) for n in (1, threads)
+            dense_grams(problem.examples.native, d, weights[None], indices, number, n_threads=n)[0]
+            for n in (1, threads)
         )
         np.testing.assert_array_equal(alone, together)
+        np.testing.assert_allclose(alone, exact, atol=digits * np.abs(exact).max(), rtol=0)
 
 
 def test_many_products_are_made_in_several_calls(monkeypatch):

@@ -181,8 +181,7 @@ static void bound_dense_gram(nb::tuple rows_tuple, In<Size> indices, In<double> 
     require_size("weights", weights.size(), Size(indices.size()));
     require_size("out", out.size(), d * d);
     nb::gil_scoped_release release;
-    DenseGram<Number> gram(d, out.data());
-    std::visit([&](const auto& r) { gram.add(r, indices.data(), Size(indices.size()), weights.data(), threads); }, rows);
+    std::visit([&](const auto& r) { dense_gram(r, d, indices.data(), Size(indices.size()), weights.data(), out.data(), threads); }, rows);
 }
 
 void bind_passes(nb::module_& module) {

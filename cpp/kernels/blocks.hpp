@@ -69,14 +69,13 @@ class KeptMemory {
     std::vector<Number>& used_;
 };
 
-// visit(first, last, sums) for each block; all sums end up in `out`, which is `size` numbers of a type that can be added.
-// What the visits return is returned, one for each block.
-template <class R, class Number, class Visit>
-auto over_blocks(const R& rows, int threads, Size size, Number* out, Visit&& visit) {
-    const std::vector<Size> start = blocks_of(rows, size);
+// visit(first, last, sums) for each block, of which block b begins at start[b]; all sums end up in `out`, which is `size` numbers of a
+// type that can be added. What the visits return is returned, one for each block.
+template <class Number, class Visit>
+auto in_blocks(const std::vector<Size>& start, int threads, Size size, Number* out, Visit&& visit) {
     const Size count = Size(start.size()) - 1;
     std::vector<decltype(visit(Size(0), Size(0), out))> found(static_cast<std::size_t>(count));
-    threads = std::min(useful_threads(threads, rows.work_before(rows.n)), int(count));
+    threads = std::min(threads, int(count));
     const bool alone = threads == 1;  // the same sums in the same order, and one piece of memory for all
     KeptMemory<Number> sums(std::size_t(alone ? std::min<Size>(count - 1, 1) : count - 1) * std::size_t(size));
     const auto fill = [&](Size b) {
@@ -102,6 +101,12 @@ auto over_blocks(const R& rows, int threads, Size size, Number* out, Visit&& vis
         });
     });
     return found;
+}
+
+// The same for blocks of rows.
+template <class R, class Number, class Visit>
+auto over_blocks(const R& rows, int threads, Size size, Number* out, Visit&& visit) {
+    return in_blocks(blocks_of(rows, size), useful_threads(threads, rows.work_before(rows.n)), size, out, visit);
 }
 
 // The same for a pass that fills one number for each example and gathers nothing.

@@ -6,6 +6,7 @@
 #include <deque>
 #include <vector>
 
+#include "kernels/blocks.hpp"
 #include "kernels/lines.hpp"
 #include "kernels/visits.hpp"
 
@@ -18,7 +19,6 @@ class DenseGram {
     static constexpr Size wide = register_bytes / Size(sizeof(Number)), across = vectors * wide;  // columns of a vector, and of a panel
     static constexpr Size rows_at_once = 96;  // so that two panels of them fit into the nearest cache
     static constexpr Size rows_a_piece = 8;        // that one thread writes
-    static constexpr Size products_an_entry = 64;  // that take about as long as an entry of a pass
     using Vector [[gnu::vector_size(register_bytes), gnu::aligned(alignof(Number)), gnu::may_alias]] = Number;
 
     static_assert(across % high == 0);
@@ -27,9 +27,16 @@ class DenseGram {
 
     const Size d, panels;
     Number* const out;
-    KeptMemory<Number> numbers;  // of the rows at hand, panel by panel
+    Number* const numbers;  // of the rows at hand, panel by panel
 
-    Number* panel(Size p) { return numbers.data() + p * rows_at_once * across; }
+    // Memory of this thread, which other threads may use meanwhile; not `KeptMemory`, which who adds up blocks has.
+    static Number* room_for(Size size) {
+        static thread_local std::vector<Number> room;
+        if (Size(room.size()) < size) room.resize(std::size_t(size));
+        return room.data();
+    }
+
+    Number* panel(Size p) { return numbers + p * rows_at_once * across; }
 
     // out += sign times the products of `high` columns from `line` on with those of so many vectors from `column` on; above the diagonal.
     template <Size many>
@@ -82,19 +89,24 @@ class DenseGram {
         }
     }
 
-    // += sign times the sum of |weight_k| A_i A_i^T over the `listed` k.
+  public:
+    // The upper triangle of `sums`, a d by d array by rows, is what is added to.
+    DenseGram(Size features, Number* sums)
+        : d(features), panels((d + across - 1) / across), out(sums), numbers(room_for(panels * rows_at_once * across)) {}
+
+    // += sign times the sum of |weight_k| A_i A_i^T over the `listed` k, of which there are so many.
     template <class R>
-    void add(const R& rows, const Size* indices, const std::vector<Size>& listed, const double* weights, double sign, int threads) {
-        const Size all = Size(listed.size()), steps = (all + rows_at_once - 1) / rows_at_once;
+    void add(const R& rows, const Size* indices, const Size* listed, Size all, const double* weights, double sign, int threads) {
+        const Size steps = (all + rows_at_once - 1) / rows_at_once;
         std::deque<Pieces> writing, multiplying;
         for (Size s = 0; s < steps; ++s) writing.emplace_back(rows_at_once / rows_a_piece), multiplying.emplace_back(panels * (panels + 1) / 2);
         const auto write_piece = [&](Size from, Size end, Size at) {
             for (Size k = from; k < end; ++k, ++at) {
-                if (k + near_ahead < all) rows.prefetch(indices[listed[std::size_t(k + near_ahead)]]);
-                write(rows, indices[listed[std::size_t(k)]], std::sqrt(std::fabs(weights[listed[std::size_t(k)]])), at);
+                if (k + near_ahead < all) rows.prefetch(indices[listed[k + near_ahead]]);
+                write(rows, indices[listed[k]], std::sqrt(std::fabs(weights[listed[k]])), at);
             }
         };
-        with_helpers(useful_threads(threads, all * d * d / products_an_entry), [&] {
+        with_helpers(threads, [&] {
             for (Size s = 0; s < steps; ++s) {
                 const Size first = s * rows_at_once, end = std::min(all, first + rows_at_once);
                 Pieces &write_rows = writing[std::size_t(s)], &multiply_rows = multiplying[std::size_t(s)];
@@ -112,22 +124,36 @@ class DenseGram {
             }
         });
     }
-
-  public:
-    // The upper triangle of `sums`, a d by d array by rows, is what is added to.
-    DenseGram(Size features, Number* sums)
-        : d(features), panels((d + across - 1) / across), out(sums), numbers(std::size_t(panels * rows_at_once * across)) {}
-
-    // += sum of weight_k A_i A_i^T, i = indices[k]; weights of both signs. The same bits for any number of threads.
-    template <class R>
-    void add(const R& rows, const Size* indices, Size count, const double* weights, int threads) {
-        for (const double sign : {1.0, -1.0}) {
-            std::vector<Size> listed;
-            for (Size k = 0; k < count; ++k)
-                if (sign * weights[k] > 0) listed.push_back(k);
-            add(rows, indices, listed, weights, sign, threads);
-        }
-    }
 };
+
+// Where each block of the listed rows begins, of which a thread makes all products: with few features, a panel of these is too
+// little for threads to wait for each other. With many features, which are panels enough, there is one block.
+inline std::vector<Size> gram_blocks(Size all, Size d) {
+    constexpr Size few = 256, rows_a_block = 512, most = 64, room = 1 << 21;  // numbers
+    const Size count = d > few ? 1 : std::clamp<Size>(all / rows_a_block, 1, std::min(most, room / (d * d)));
+    std::vector<Size> start;
+    for (Size b = 0; b <= count; ++b) start.push_back(cut(all, count, b));
+    return start;
+}
+
+// The upper triangle of `out`, a d by d array by rows, += sum of weight_k A_i A_i^T, i = indices[k]; weights of both signs. The same bits
+// for any number of threads.
+template <class Number, class R>
+void dense_gram(const R& rows, Size d, const Size* indices, Size count, const double* weights, Number* out, int threads) {
+    constexpr Size products_an_entry = 64;  // that take about as long as an entry of a pass
+    for (const double sign : {1.0, -1.0}) {
+        std::vector<Size> listed;
+        for (Size k = 0; k < count; ++k)
+            if (sign * weights[k] > 0) listed.push_back(k);
+        const Size all = Size(listed.size());
+        const int useful = useful_threads(threads, all * d * d / products_an_entry);
+        const std::vector<Size> start = gram_blocks(all, d);
+        const int within = start.size() == 2 ? useful : 1;
+        in_blocks(start, useful, d * d, out, [&](Size first, Size last, Number* sums) {
+            DenseGram<Number>(d, sums).add(rows, indices, listed.data() + first, last - first, weights, sign, within);
+            return last - first;
+        });
+    }
+}
 
 }  // namespace dualfree
