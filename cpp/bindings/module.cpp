@@ -6,6 +6,7 @@ NB_MODULE(DUALFREE_MODULE, module) {
     bind_arbitrary(module);
     bind_block_grams(module);
     bind_checks(module);
+    bind_cholesky(module);
     bind_component(module);
     bind_dfsdca(module);
     bind_draws(module);

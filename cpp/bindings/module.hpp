@@ -4,6 +4,7 @@
 void bind_arbitrary(nanobind::module_& module);
 void bind_block_grams(nanobind::module_& module);
 void bind_checks(nanobind::module_& module);
+void bind_cholesky(nanobind::module_& module);
 void bind_component(nanobind::module_& module);
 void bind_dfsdca(nanobind::module_& module);
 void bind_draws(nanobind::module_& module);

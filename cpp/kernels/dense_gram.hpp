@@ -15,17 +15,15 @@ namespace dualfree {
 template <class Number>
 class DenseGram {
     // A block has so many lines and vectors that its sums, a line of vectors and a number stay in registers.
-    static constexpr Size register_bytes = sizeof(Wide), high = lines_wide == 8 ? 8 : 4, vectors = lines_wide == 2 ? 2 : 3;
-    static constexpr Size wide = register_bytes / Size(sizeof(Number)), across = vectors * wide;  // columns of a vector, and of a panel
+    static constexpr Size high = lines_wide == 8 ? 8 : 4, vectors = lines_wide == 2 ? 2 : 3;
+    static constexpr Size wide = numbers_of_vector<Number>, across = vectors * wide;  // columns of a vector, and of a panel
     static constexpr Size rows_at_once = 96;  // so that two panels of them fit into the nearest cache
     static constexpr Size rows_a_piece = 8;        // that one thread writes
-    using Vector [[gnu::vector_size(register_bytes), gnu::aligned(alignof(Number)), gnu::may_alias]] = Number;
+    using Vector = VectorOf<Number>;
 
     static_assert(across % high == 0);
-    static Vector& vector_at(Number* at) { return *reinterpret_cast<Vector*>(at); }
-    static const Vector& vector_at(const Number* at) { return *reinterpret_cast<const Vector*>(at); }
 
-    const Size d, panels;
+    const Size d, stride, panels;
     Number* const out;
     Number* const numbers;  // of the rows at hand, panel by panel
 
@@ -54,7 +52,7 @@ class DenseGram {
             for (Size c = 0; c < many; ++c) vector_at(block[r] + c * wide) = sum[r][c];
         const Size end = std::min(many * wide, d - column);
         for (Size r = 0; r < std::min(high, d - line); ++r) {
-            Number* const at = out + (line + r) * d + column;
+            Number* const at = out + (line + r) * stride + column;
             Size k = std::max<Size>(0, line + r - column);
             if (k == 0)
                 for (; k + wide <= end; k += wide) vector_at(at + k) += sign * vector_at(block[r] + k);
@@ -75,11 +73,11 @@ class DenseGram {
         }
     }
 
-    template <class R>
-    void write(const R& rows, Size i, double factor, Size at) {
+    template <class Row>
+    void write(const Row& row_of, Size k, Size at) {
         static thread_local std::vector<double> row;
         row.resize(std::size_t(panels * across));
-        rows.write_to(i, row.data());
+        const double factor = row_of(k, row.data());
         std::fill(row.begin() + d, row.end(), 0.0);
         for (Size p = 0; p < panels; ++p) {
             const double* const from = row.data() + p * across;
@@ -90,35 +88,31 @@ class DenseGram {
     }
 
   public:
-    // The upper triangle of `sums`, a d by d array by rows, is what is added to.
-    DenseGram(Size features, Number* sums)
-        : d(features), panels((d + across - 1) / across), out(sums), numbers(room_for(panels * rows_at_once * across)) {}
+    static constexpr Size step = rows_at_once;
 
-    // += sign times the sum of |weight_k| A_i A_i^T over the `listed` k, of which there are so many.
-    template <class R>
-    void add(const R& rows, const Size* indices, const Size* listed, Size all, const double* weights, double sign, int threads) {
+    // The upper triangle of `sums`, as many lines as features and so far apart, is what is added to.
+    DenseGram(Size features, Size apart, Number* sums)
+        : d(features), stride(apart), panels((d + across - 1) / across), out(sums), numbers(room_for(panels * rows_at_once * across)) {}
+
+    // += sign times the sum of r_k r_k^T for `all` rows, of which `row_of(k, to)` writes one, and returns a factor for it.
+    template <class Row>
+    void add(Size all, const Row& row_of, Number sign, int threads) {
         const Size steps = (all + rows_at_once - 1) / rows_at_once;
         std::deque<Pieces> writing, multiplying;
         for (Size s = 0; s < steps; ++s) writing.emplace_back(rows_at_once / rows_a_piece), multiplying.emplace_back(panels * (panels + 1) / 2);
-        const auto write_piece = [&](Size from, Size end, Size at) {
-            for (Size k = from; k < end; ++k, ++at) {
-                if (k + near_ahead < all) rows.prefetch(indices[listed[k + near_ahead]]);
-                write(rows, indices[listed[k]], std::sqrt(std::fabs(weights[listed[k]])), at);
-            }
-        };
         with_helpers(threads, [&] {
             for (Size s = 0; s < steps; ++s) {
                 const Size first = s * rows_at_once, end = std::min(all, first + rows_at_once);
                 Pieces &write_rows = writing[std::size_t(s)], &multiply_rows = multiplying[std::size_t(s)];
                 write_rows.take([&](Size piece) {
                     const Size at = piece * rows_a_piece;
-                    write_piece(first + at, std::min(end, first + at + rows_a_piece), at);
+                    for (Size k = at; k < at + rows_a_piece && first + k < end; ++k) write(row_of, first + k, k);
                 });
                 write_rows.finish();
                 multiply_rows.take([&](Size piece) {  // pairs of panels, the second of which is not left of the first
                     Size p = 0;
                     while ((p + 1) * (p + 2) / 2 <= piece) ++p;
-                    multiply_panels(piece - p * (p + 1) / 2, p, end - first, Number(sign));
+                    multiply_panels(piece - p * (p + 1) / 2, p, end - first, sign);
                 });
                 multiply_rows.finish();
             }
@@ -150,7 +144,13 @@ void dense_gram(const R& rows, Size d, const Size* indices, Size count, const do
         const std::vector<Size> start = gram_blocks(all, d);
         const int within = start.size() == 2 ? useful : 1;
         in_blocks(start, useful, d * d, out, [&](Size first, Size last, Number* sums) {
-            DenseGram<Number>(d, sums).add(rows, indices, listed.data() + first, last - first, weights, sign, within);
+            const auto row_of = [&](Size k, double* to) {
+                const Size at = listed[std::size_t(first + k)], ahead = first + k + near_ahead;
+                if (ahead < last) rows.prefetch(indices[listed[std::size_t(ahead)]]);
+                rows.write_to(indices[at], to);
+                return std::sqrt(std::fabs(weights[at]));
+            };
+            DenseGram<Number>(d, d, sums).add(last - first, row_of, Number(sign), within);
             return last - first;
         });
     }

@@ -18,6 +18,17 @@ constexpr Size lines_wide = 2;
 #endif
 typedef double Wide __attribute__((vector_size(lines_wide * sizeof(double)), may_alias));
 
+// The same of either precision, wherever they lie.
+template <class Number>
+using VectorOf [[gnu::vector_size(sizeof(Wide)), gnu::aligned(alignof(Number)), gnu::may_alias]] = Number;
+template <class Number>
+constexpr Size numbers_of_vector = Size(sizeof(Wide) / sizeof(Number));
+
+template <class Number>
+const VectorOf<Number>& vector_at(const Number* at) { return *reinterpret_cast<const VectorOf<Number>*>(at); }
+template <class Number>
+VectorOf<Number>& vector_at(Number* at) { return *reinterpret_cast<VectorOf<Number>*>(at); }
+
 inline const Wide& wide_at(const double* at) { return *reinterpret_cast<const Wide*>(at); }
 inline Wide& wide_at(double* at) { return *reinterpret_cast<Wide*>(at); }
 
@@ -43,27 +54,31 @@ public:
     }
 };
 
-// out, a block's lines from column `from` on, += sign times the sum of left_i right_i^T over `count` lines, of which `left` has those
-// numbers that belong to the block's lines. All lines are `stride` apart. So many vectors of `right` at a time.
-template <Size at_once>
-DUALFREE_INLINE void add_line_products_at(Size k, Size count, const double* left, const double* right, Size stride, double sign, double* out) {
-    Wide sum[at_once][lines_high] = {};
+// out, a block's lines, in columns from .. to, += sign times the sum of left_i right_i^T over `count` lines, of which `left` has those
+// numbers that belong to the block's lines. All lines are `stride` apart, and the columns are whole vectors. So many vectors of
+// `right` at a time.
+template <Size at_once, class Number>
+DUALFREE_INLINE void add_line_products_at(Size k, Size count, const Number* left, const Number* right, Size stride, Number sign, Number* out) {
+    constexpr Size wide = numbers_of_vector<Number>;
+    VectorOf<Number> sum[at_once][lines_high] = {};
     for (Size i = 0; i < count; ++i) {
-        const double* const factors = left + i * stride;
-        Wide line[at_once];
-        for (Size c = 0; c < at_once; ++c) line[c] = wide_at(right + i * stride + k + c * lines_wide);
+        const Number* const factors = left + i * stride;
+        VectorOf<Number> line[at_once];
+        for (Size c = 0; c < at_once; ++c) line[c] = vector_at(right + i * stride + k + c * wide);
         for (Size r = 0; r < lines_high; ++r)
             for (Size c = 0; c < at_once; ++c) sum[c][r] += factors[r] * line[c];
     }
     for (Size c = 0; c < at_once; ++c)
-        for (Size r = 0; r < lines_high; ++r) wide_at(out + r * stride + k + c * lines_wide) += sign * sum[c][r];
+        for (Size r = 0; r < lines_high; ++r) vector_at(out + r * stride + k + c * wide) += sign * sum[c][r];
 }
 
-inline void add_line_products(Size count, const double* left, const double* right, Size stride, Size from, double sign, double* out) {
+template <class Number>
+void add_line_products(Size count, const Number* left, const Number* right, Size stride, Size from, Size to, Number sign, Number* out) {
+    constexpr Size wide = numbers_of_vector<Number>;
     Size k = from;
     if constexpr (lines_wide == 8)
-        for (; k + 2 * lines_wide <= stride; k += 2 * lines_wide) add_line_products_at<2>(k, count, left, right, stride, sign, out);
-    for (; k < stride; k += lines_wide) add_line_products_at<1>(k, count, left, right, stride, sign, out);
+        for (; k + 2 * wide <= to; k += 2 * wide) add_line_products_at<2>(k, count, left, right, stride, sign, out);
+    for (; k < to; k += wide) add_line_products_at<1>(k, count, left, right, stride, sign, out);
 }
 
 }  // namespace dualfree

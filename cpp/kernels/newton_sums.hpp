@@ -127,7 +127,7 @@ private:
         for (Size i = 0; i < count; ++i)
             for (Size k = i * stride; k < (i + 1) * stride; k += lines_wide) wide_at(scaled + k) = listed.weight[i] * wide_at(lines + k);
         for (Size j = 0; j < d; j += lines_high)  // of the blocks below the diagonal none is needed
-            add_line_products(count, scaled + j, lines, stride, j, 1.0, system.hessian() + j * stride);
+            add_line_products(count, scaled + j, lines, stride, j, stride, 1.0, system.hessian() + j * stride);
     }
 
     double look_by_lines(const double* w, double* margins, double* derivatives) {

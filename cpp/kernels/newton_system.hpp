@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/inner.hpp"
-#include "kernels/lines.hpp"
+#include "kernels/cholesky.hpp"
 #include "losses.hpp"
 
 namespace dualfree {
@@ -40,37 +39,15 @@ public:
         for (Size k = 0; k < d; ++k)
             for (Size j = k / lines_high * lines_high; j < stride; j += lines_wide) wide_at(line(k) + j) /= n;
         for (Size k = 0; k < penalised; ++k) line(k)[k] += lambda;
-        return factorise();
+        return Cholesky<double>(d, stride, lines).factorise(1);
     }
 
     // out = (hessian / n + lambda I)^-1 g, by that factor.
     void solve(const double* g, double* out) const {
         std::copy(g, g + d, out);
-        for (Size k = 0; k < d; ++k) {
-            out[k] /= line(k)[k];
-            for (Size j = k + 1; j < d; ++j) out[j] -= out[k] * line(k)[j];
-        }
-        for (Size k = d - 1; k >= 0; --k) out[k] = (out[k] - inner(line(k) + k + 1, 1, out + k + 1, 1, d - k - 1)) / line(k)[k];
+        cholesky_solve(lines, d, stride, out);
     }
 
-private:
-    // U with U^T U = the matrix, a block of lines after the other: first what the lines above take from it, then its own.
-    bool factorise() {
-        for (Size first = 0; first < d; first += lines_high) {
-            add_line_products(first, lines + first, lines, stride, first, -1.0, line(first));
-            for (Size k = first; k < std::min(d, first + lines_high); ++k) {
-                const double* const pivot = line(k);
-                if (!(pivot[k] > 0)) return false;
-                const double inverse = 1 / std::sqrt(pivot[k]);
-                for (Size j = k; j < stride; ++j) line(k)[j] *= inverse;
-                for (Size i = k + 1; i < std::min(d, first + lines_high); ++i) {
-                    const double share = pivot[i];
-                    for (Size j = first; j < stride; j += lines_wide) wide_at(line(i) + j) -= share * wide_at(pivot + j);
-                }
-            }
-        }
-        return true;
-    }
 };
 
 }  // namespace dualfree

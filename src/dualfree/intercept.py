@@ -90,7 +90,10 @@ def without_intercept(hessian: Floats, free: slice) -> Floats:
     columns, corner = hessian[:d, d:], np.triu(hessian[d:, d:]) + np.triu(hessian[d:, d:], 1).T
     # What moves no product has no curvature: to add one number to all scores of a softmax, for example.
     inverse = np.linalg.pinv(corner, rcond=1e-12, hermitian=True)
-    return np.asarray(hessian[:d, :d] - (columns @ inverse) @ columns.T)
+    found = hessian[:d, :d].copy()
+    for left, right in zip((columns @ inverse).T, columns.T, strict=True):  # BLAS would start threads for that
+        found -= np.multiply.outer(left, right)
+    return found
 
 
 def best_intercept(loss: Loss, z: Floats, start: Any) -> Any:

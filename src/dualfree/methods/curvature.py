@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, blas, lapack
 
 from dualfree import memory
 from dualfree._native import kernels
@@ -34,30 +33,29 @@ class SampledHessian(Base):
     """An estimate of ``∇²P``, of which the upper triangle is given and may be overwritten, factorised.
 
     In single precision where it is `rough` anyway and large enough for that to matter, and λ not too small beside it.
+    Memory: the factor, O(d²).
     """
 
-    def __init__(self, problem: Problem, estimate: Floats, rough: bool) -> None:
+    def __init__(self, problem: Problem, estimate: Floats, rough: bool, n_threads: int = 1) -> None:
         hessian = without_intercept(estimate, problem.free)
         diagonal = np.einsum("jj->j", hessian)
         # The complement may lose its last digits, and with them λ: what is left must stay positive.
         floor = 1e-14 * float(diagonal.sum())
         diagonal += floor
-        convex, single = problem.loss.all_convex, rough and _single(problem, len(hessian))
-        try:
-            self._factor = _cholesky(hessian.astype(np.float32) if single else hessian, overwrite=convex)
-        except LinAlgError:
-            if convex and not single:
-                raise
-            if not convex:  # P was assumed to be convex, and is not here
-                diagonal += problem.lam - min(0.0, float(np.linalg.eigvalsh(hessian, UPLO="U")[0])) + floor
-            self._factor = _cholesky(hessian, overwrite=True)
-        self._solve = blas.strsv if self._factor.dtype == np.float32 else blas.dtrsv
+        factor = _cholesky(hessian, np.float32, n_threads) if rough and _single(problem, len(hessian)) else None
+        if factor is None:
+            factor = _cholesky(hessian, np.float64, n_threads)
+        if factor is None and not problem.loss.all_convex:  # P was assumed to be convex, and is not here
+            diagonal += problem.lam - min(0.0, float(np.linalg.eigvalsh(hessian, UPLO="U")[0])) + floor
+            factor = _cholesky(hessian, np.float64, n_threads)
+        if factor is None:
+            raise np.linalg.LinAlgError("The Hessian is not positive definite.")
+        self._factor = factor
 
     def solve(self, gradient: Floats) -> Floats:
-        # LAPACK's own function for this takes twice as long for a single vector.
-        half = self._solve(self._factor, gradient, lower=True)
-        whole = self._solve(self._factor, half, lower=True, trans=True, overwrite_x=True)
-        return np.asarray(whole, dtype=np.float64)
+        solution = memory.copy(gradient)
+        kernels.cholesky_solve(self._factor, solution)
+        return solution
 
 
 def _single(problem: Problem, d: int) -> bool:
@@ -65,14 +63,12 @@ def _single(problem: Problem, d: int) -> bool:
     return d >= _WORTH_SINGLE and problem.loss.all_convex and problem.single_will_do(_SINGLE)
 
 
-def _cholesky(hessian: NDArray[Any], overwrite: bool) -> NDArray[Any]:
-    """The factor of a matrix of which the upper triangle is given; SciPy's own function takes 30 µs for its checks."""
-    factorise = lapack.spotrf if hessian.dtype == np.float32 else lapack.dpotrf
-    # LAPACK counts by columns: to it this is a lower triangle, which needs no copy.
-    factor, info = factorise(hessian.T, lower=True, overwrite_a=overwrite, clean=False)
-    if info != 0:
-        raise LinAlgError(f"The leading minor of order {info} is not positive: the Hessian is not positive definite.")
-    return np.asarray(factor)
+def _cholesky(matrix: Floats, precision: type, n_threads: int) -> NDArray[Any] | None:
+    """The factor of a matrix of which the upper triangle is given, as the kernel keeps it; None where there is none."""
+    d = len(matrix)
+    factor = memory.empty(kernels.cholesky_room(d), precision)
+    found = kernels.cholesky(matrix.ravel(), d, factor, threads=n_threads)
+    return factor if found else None
 
 
 class Scaled(Base):

@@ -85,18 +85,18 @@ class Newton(FullPass):
         self._price = hessian_passes(problem, min(problem.n, self._size(self._growths + 1)))
         if type(problem.examples) is not Rows or (size == problem.n and not problem.loss.all_convex):
             hessian = problem.hessian(margins, spread_sample(problem.n, size, seed), n_threads=threads)
-            return SampledHessian(problem, hessian, rough=size < problem.n)
+            return SampledHessian(problem, hessian, rough=size < problem.n, n_threads=threads)
         if size == problem.n:
             every = all_curved(problem, margins)
             self._price = hessian_passes(problem, len(every.indices))
             hessian = problem.weighted_hessian(every.weights, every.indices, n_threads=threads)
-            return SampledHessian(problem, hessian, rough=True)
+            return SampledHessian(problem, hessian, rough=True, n_threads=threads)
         sample = curved_sample(problem, margins, size, seed)
         if self._by_curvature:  # and what is drawn next will be much like this
             more = min(problem.n, _DISTINCT * len(sample.indices))
             self._price = hessian_passes(problem, more, problem.examples.hessian_entries_of(sample.indices))
         hessian = sampled_hessian(problem, margins, sample, self._here, threads)
-        return SampledHessian(problem, hessian, rough=True)
+        return SampledHessian(problem, hessian, rough=True, n_threads=threads)
 
     @property
     def _by_curvature(self) -> bool:
