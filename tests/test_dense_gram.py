@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import dualfree as df
 from dualfree._native import kernels
@@ -53,6 +54,20 @@ def test_the_same_bits_on_any_number_of_threads(layout, d, threads):
         )
         np.testing.assert_array_equal(alone, together)
         np.testing.assert_allclose(alone, exact, atol=digits * np.abs(exact).max(), rtol=0)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_sums_of_short_rows_on_any_number_of_threads(intercept):
+    rng = np.random.default_rng(5)
+    X = sparse.random(40_000, 12, 0.3, "csr", rng=rng)
+    problem = df.Problem(X, df.losses.Squared(np.ones(40_000)), 1.0, intercept=intercept)
+    A = np.hstack([X.toarray(), np.full((40_000, 1), problem.examples.constant_value)]) if intercept else X.toarray()
+    indices, weights = listed(rng, 40_000)
+    assert scattered(X, X.nnz)
+    alone, *others = (problem.examples.upper_grams(weights[None], indices, n_threads=n)[0] for n in (1, 2, 5))
+    np.testing.assert_allclose(alone, np.triu((A[indices] * weights[:, None]).T @ A[indices]), atol=1e-9)
+    for found in others:
+        np.testing.assert_array_equal(found, alone)
 
 
 def test_many_products_are_made_in_several_calls(monkeypatch):

@@ -158,7 +158,7 @@ static void bound_combine_pair(nb::tuple rows_tuple, In<double> first, In<double
         rows);
 }
 
-static void bound_upper_gram(nb::tuple rows_tuple, In<Size> indices, In<double> weights, Out<double> out) {
+static void bound_upper_gram(nb::tuple rows_tuple, In<Size> indices, In<double> weights, Out<double> out, int threads) {
     const Rows rows = rows_from(rows_tuple);
     require_examples(indices, examples_of(rows));
     require_size("weights", weights.size(), Size(indices.size()));
@@ -167,7 +167,7 @@ static void bound_upper_gram(nb::tuple rows_tuple, In<Size> indices, In<double> 
     std::visit(
         [&](const auto& r) {
             if constexpr (requires { r.columns; })
-                upper_gram(r, indices.data(), Size(indices.size()), weights.data(), out.data());
+                upper_gram(r, indices.data(), Size(indices.size()), weights.data(), out.data(), threads);
         },
         rows);
 }
@@ -209,5 +209,5 @@ void bind_passes(nb::module_& module) {
     module.def("combine_pair", &bound_combine_pair, nb::arg("rows"), nb::arg("first"), nb::arg("second"),
                nb::arg("sums").noconvert(), nb::arg("threads") = 1);
     module.def("upper_gram", &bound_upper_gram, nb::arg("rows"), nb::arg("indices"), nb::arg("weights"),
-               nb::arg("out").noconvert());
+               nb::arg("out").noconvert(), nb::arg("threads") = 1);
 }

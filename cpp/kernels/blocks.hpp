@@ -69,6 +69,19 @@ class KeptMemory {
     std::vector<Number>& used_;
 };
 
+// Where each of so many blocks of a list begins.
+inline std::vector<Size> cut_evenly(Size size, Size count) {
+    std::vector<Size> start;
+    for (Size b = 0; b <= count; ++b) start.push_back(cut(size, count, b));
+    return start;
+}
+
+// How many blocks may have a d by d array each.
+inline Size most_square_blocks(Size d) {
+    constexpr Size most = 64, room = 1 << 21;  // numbers
+    return std::clamp<Size>(room / (d * d), 1, most);
+}
+
 // visit(first, last, sums) for each block, of which block b begins at start[b]; all sums end up in `out`, which is `size` numbers of a
 // type that can be added. What the visits return is returned, one for each block.
 template <class Number, class Visit>

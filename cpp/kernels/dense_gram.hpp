@@ -123,11 +123,8 @@ class DenseGram {
 // Where each block of the listed rows begins, of which a thread makes all products: with few features, a panel of these is too
 // little for threads to wait for each other. With many features, which are panels enough, there is one block.
 inline std::vector<Size> gram_blocks(Size all, Size d) {
-    constexpr Size few = 256, rows_a_block = 512, most = 64, room = 1 << 21;  // numbers
-    const Size count = d > few ? 1 : std::clamp<Size>(all / rows_a_block, 1, std::min(most, room / (d * d)));
-    std::vector<Size> start;
-    for (Size b = 0; b <= count; ++b) start.push_back(cut(all, count, b));
-    return start;
+    constexpr Size few = 256, rows_a_block = 512;
+    return cut_evenly(all, d > few ? 1 : std::clamp<Size>(all / rows_a_block, 1, most_square_blocks(d)));
 }
 
 // The upper triangle of `out`, a d by d array by rows, += sum of weight_k A_i A_i^T, i = indices[k]; weights of both signs. The same bits

@@ -23,7 +23,7 @@ _PATIENCE = {"dfsdca": 1.0, "lbfgs": 0.6}  # what may be left in the time of ano
 _SPENT = {"dfsdca": math.inf, "lbfgs": 1.5}  # times as long as the other would take: then the rest may take for ever
 _SURELY = 1.2  # times as much as one call of Newton's method must another method cost; his loop always does
 _NO_TIME = 0.25  # seconds, within which a call that nobody can stop may not be done
-_COPIES_PAY = 1.2  # times as fast, by estimate: below, it is not worth an answer that depends on the number of threads
+_COPIES_PAY = 1.3  # times as fast, by estimate: below, it is not worth an answer that depends on the number of threads
 
 
 @dataclass

@@ -25,7 +25,7 @@ class RowProducts(Held):
             return dense_grams(self.native, self.d, weights, indices, np.float32 if coarse else np.float64, n_threads)
         out = memory.zeros(len(weights) * self.d**2).reshape(-1, self.d, self.d)
         for factors, gram in zip(weights, out, strict=True):
-            kernels.upper_gram(self.native, indices, factors, gram.reshape(-1))
+            kernels.upper_gram(self.native, indices, factors, gram.reshape(-1), threads=n_threads)
         return out
 
     def curvatures(self, loss: Any, margins: Floats, indices: Indices | None = None) -> Floats:
