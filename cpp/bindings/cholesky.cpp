@@ -17,7 +17,8 @@ static bool bound_cholesky(In<double> matrix, Size d, Out<Number> factor, int th
     const Size stride = factor_stride(d);
     nb::gil_scoped_release release;
     std::fill(factor.data(), factor.data() + factor.size(), Number(0));
-    for (Size k = 0; k < d; ++k) std::transform(matrix.data() + k * d + k, matrix.data() + (k + 1) * d, factor.data() + k * stride + k, [](double x) { return Number(x); });
+    for (Size k = 0; k < d; ++k)
+        for (Size j = k; j < d; ++j) factor.data()[k * stride + j] = Number(matrix.data()[k * d + j]);
     return Cholesky<Number>(d, stride, factor.data()).factorise(d < large ? 1 : threads);
 }
 

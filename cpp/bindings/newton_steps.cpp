@@ -7,10 +7,10 @@
 
 using namespace dualfree;
 
-static std::tuple<Size, double, double, double, bool> bound_newton_steps(nb::tuple rows_tuple, nb::tuple loss_tuple, double lambda, double tol,
-                                                         double absolute_tol, Size most, Size draws,
-                                                         In<double> squares, Out<double> w, Out<double> gradient,
-                                                         Out<double> margins, Out<double> derivatives) {
+static std::tuple<Size, double, double, double, bool> bound_newton_steps(nb::tuple rows_tuple, nb::tuple loss_tuple, double lambda,
+                                                                         double tol, double absolute_tol, Size most, Size draws,
+                                                                         In<double> squares, Out<double> w, Out<double> gradient,
+                                                                         Out<double> margins, Out<double> derivatives) {
     const Rows rows = rows_from(rows_tuple);
     const auto loss = in_tiles_of(loss_from(loss_tuple));
     const Size n = examples_of(rows), d = features_of(rows);

@@ -8,8 +8,8 @@
 
 namespace dualfree {
 
-// U with U^T U = the matrix, in the place of its upper triangle, by lines; below the diagonal there is anything. As many lines as
-// `cholesky_lines` says, each filled up to whole vectors.
+// U with U^T U = the matrix, in the place of its upper triangle, by lines, each filled up to whole vectors; below the diagonal there is
+// anything. There are as many lines as a multiple of `lines_high` needs.
 template <class Number>
 class Cholesky {
     static constexpr Size high = lines_high, wide = numbers_of_vector<Number>, block = DenseGram<Number>::step;

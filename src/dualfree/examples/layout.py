@@ -6,22 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+_INTEGERS = (np.dtype(np.int32), np.dtype(np.int64))
 
 
 def native_csr(X: Any) -> tuple[tuple[Any, ...], int]:
     """The three arrays of a CSR matrix, and how many entries they hold."""
     if X.format != "csr":
         raise TypeError(f"X is a sparse {X.format} matrix; convert it once with X.tocsr().")
-    _require_float(X.data)
-    if X.indices.dtype != X.indptr.dtype or X.indices.dtype not in (np.int32, np.int64):
-        raise TypeError(
-            f"X.indices is {X.indices.dtype} and X.indptr {X.indptr.dtype}; both must be int32 or both int64."
-        )
-    if len(X.indptr) != X.shape[0] + 1:
-        raise ValueError(f"X.indptr has {len(X.indptr)} entries; for {X.shape[0]} rows it must have {X.shape[0] + 1}.")
     # Memory-mapped arrays are plain ones underneath, and the kernels want those.
-    data, indices, indptr = (np.asarray(a) for a in (X.data, X.indices, X.indptr))
-    if not all(a.flags.c_contiguous for a in (data, indices, indptr)):
+    data, indices, indptr = np.asarray(X.data), np.asarray(X.indices), np.asarray(X.indptr)
+    _require_float(data)
+    if indices.dtype != indptr.dtype or indices.dtype not in _INTEGERS:
+        raise TypeError(f"X.indices is {indices.dtype} and X.indptr {indptr.dtype}; both must be int32 or both int64.")
+    if len(indptr) != X.shape[0] + 1:
+        raise ValueError(f"X.indptr has {len(indptr)} entries; for {X.shape[0]} rows it must have {X.shape[0] + 1}.")
+    if not (data.flags.c_contiguous and indices.flags.c_contiguous and indptr.flags.c_contiguous):
         raise ValueError("X.data, X.indices and X.indptr must be contiguous; X.copy() makes them so.")
     return (data, indices, indptr), min(len(data), len(indices))
 
