@@ -76,6 +76,8 @@ def test_it_turns_to_newton_where_dfsdca_is_slower_than_thought(intercept):
     assert result.status == "converged"
     assert result.method == "auto: dfsdca, then newton"
     assert "Newton's method the time of" in result.message
+    goal = 1e-10 * result.certificate.value
+    assert f"Asked: {goal:.3g}; spent: {result.epochs:.4g} epochs" in result.message
     history = result.history
     assert (np.diff(history.epoch) > 0).all()
     assert (np.diff(history.iteration) > 0).all()

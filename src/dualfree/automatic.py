@@ -198,5 +198,5 @@ def _joined(first: Result, second: Result, method: str, reason: str) -> Result:
         sampling=first.sampling,
         step=first.step,
         theta=first.theta,
-        bound=first.bound,
+        bound=first.bound._replace(epsilon=better.bound.epsilon),  # what was asked at the better point
     )
