@@ -11,7 +11,6 @@ static Size factor_room(Size d) { return line_length(d) * factor_stride(d); }
 
 template <class Number>
 static bool bound_cholesky(In<double> matrix, Size d, Out<Number> factor, int threads) {
-    constexpr Size large = 1500;  // from which on a block takes longer than to start threads
     require_size("matrix", matrix.size(), d * d);
     require_size("factor", factor.size(), factor_room(d));
     const Size stride = factor_stride(d);
@@ -19,7 +18,7 @@ static bool bound_cholesky(In<double> matrix, Size d, Out<Number> factor, int th
     std::fill(factor.data(), factor.data() + factor.size(), Number(0));
     for (Size k = 0; k < d; ++k)
         for (Size j = k; j < d; ++j) factor.data()[k * stride + j] = Number(matrix.data()[k * d + j]);
-    return Cholesky<Number>(d, stride, factor.data()).factorise(d < large ? 1 : threads);
+    return Cholesky<Number>(d, stride, factor.data()).factorise(threads);
 }
 
 template <class Number>

@@ -13,6 +13,7 @@ namespace dualfree {
 template <class Number>
 class Cholesky {
     static constexpr Size high = lines_high, wide = numbers_of_vector<Number>, block = DenseGram<Number>::step;
+    static constexpr Size many = 1500;            // features, from which on a block takes longer than to start threads
     static constexpr Size columns_a_piece = 128;  // of a block, which stay in a near cache
     static_assert(block % high == 0 && block % wide == 0 && columns_a_piece % wide == 0);
 
@@ -48,6 +49,7 @@ class Cholesky {
 
     // False where a leading minor is not positive. The same bits for any number of threads.
     bool factorise(int threads) const {
+        if (d < many) threads = 1;
         for (Size first = 0; first < d; first += block) {
             const Size end = std::min(d, first + block), aside = std::min(stride, first + block);
             if (!eliminate<true>(first, end, first, aside)) return false;

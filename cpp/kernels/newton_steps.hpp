@@ -35,8 +35,8 @@ struct NewtonSample {
     const double* squares;
 };
 
-// Up to `most` steps from w, which follows; margins, derivatives and the gradient of P are those at w, unless it is stuck. Where there are fewer draws than examples, Hessians are estimates, and one that should do for the last step is kept. The
-// weight of a constant feature, an intercept, has no penalty, and the goal is for the best one.
+// Up to `most` steps from w, which follows; margins, derivatives and the gradient of P are those at w, unless it is stuck. Where there are
+// fewer draws than examples, Hessians are estimates, and one that should do for the last step is kept. The weight of a constant feature, an intercept, has no penalty, and the goal is for the best one.
 template <class R>
 NewtonSteps newton_steps(const R& rows, const TileLoss& loss, const NewtonGoal& goal, Size most, NewtonSample sample, double* w,
                          double* gradient, double* margins, double* derivatives) {

@@ -16,7 +16,7 @@ from dualfree.samplings.base import BoundSampling, Sampling
 from dualfree.samplings.restless import Restless
 from dualfree.steps import StepRule
 
-# In nonzeros of a dfSDCA step, measured (docs/performance.md): what adding up costs for each feature, for each popular
+# In nonzeros of a dfSDCA step, measured (docs/performance): what adding up costs for each feature, for each popular
 # one, which lie apart, and once.
 _FEATURE, _SCATTERED, _MERGE = 0.5, 4.0, 500.0
 _POPULAR = 1024  # features of which copies hear more often, where there are many others

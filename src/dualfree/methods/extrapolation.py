@@ -7,7 +7,7 @@ from dualfree.losses.builtin import BuiltIn
 from dualfree.methods.drift import Drift
 from dualfree.samplings.restless import RestlessBound
 
-# What it costs for each example and for each feature, in nonzeros of a dfSDCA step, measured (docs/performance.md).
+# What it costs for each example and for each feature, in nonzeros of a dfSDCA step, measured (docs/performance).
 _EXAMPLE, _FEATURE = 1.5, 0.4
 _EVERY = (0.75, 0.375)  # of an epoch, for smooth conjugates and for those of which many α are at an end of the domain
 # Epochs, and tries by their price, that pass before it begins, on one thread and with copies of w: on one, long runs

@@ -9,7 +9,7 @@ from dualfree.methods.extrapolation import Extrapolation
 from dualfree.problem import Problem
 from dualfree.samplings.restless import RestlessBound
 
-# In nonzeros of a dfSDCA step, measured (docs/performance.md): a look at an example's α, and a visit beside its row.
+# In nonzeros of a dfSDCA step, measured (docs/performance): a look at an example's α, and a visit beside its row.
 _LOOK, VISIT = 0.6, 25.0
 _DISTANCE = 2.0  # how many times as much a look costs with copies: half of α comes from another core
 
